@@ -299,12 +299,7 @@ def network_after(topology: Topology, left: np.ndarray, works: np.ndarray) -> To
         topology.spelling,
         topology.family,
         replace(
-            topology.plan,
-            symmetries=no_symmetries,
-            bisection=None,
-            bisection_source="",
-            structure=None,
-            joined=False,
+            topology.plan, symmetries=no_symmetries, bisection=None, bisection_source="", structure=None, joined=False
         ),
         np.where(left > 0, topology.ports, np.int32(NO_PORT)),
         topology.link_class,

@@ -84,18 +84,9 @@ SMALL: dict[str, dict[int, str]] = {
 # families whose nodes lie on no grid: their pictures have them on a circle, in their order
 ON_A_CIRCLE = frozenset(
     {
-        *(
-            "graph",
-            "hyperx",
-            "hamming",
-            "generalised_hypercube",
-            "full_mesh",
-            "dragonfly",
-            "megafly",
-            "fat_tree",
-            "xgft",
-        ),
-        *("slim_fly", "polarfly", "random_regular", "jellyfish", "xpander", "kautz", "de_bruijn", "hamming_mesh"),
+        *("graph", "hyperx", "hamming", "generalised_hypercube", "full_mesh", "dragonfly", "megafly", "fat_tree"),
+        *("xgft", "slim_fly", "polarfly", "random_regular", "jellyfish", "xpander", "kautz", "de_bruijn"),
+        "hamming_mesh",
     }
 )
 

@@ -165,10 +165,9 @@ def _fits(kind: Any, value: Value) -> bool:
         return _fits(get_args(kind)[0], value)
     if origin is Literal:
         return isinstance(value, str) and value in get_args(kind)
-    if origin is list:
-        return isinstance(value, list) and all(_fits(get_args(kind)[0], item) for item in value)
-    if origin is dict:
-        return isinstance(value, dict) and all(_fits(get_args(kind)[1], item) for item in value.values())
+    if origin in (list, dict):
+        items: Any = value.values() if isinstance(value, dict) else value
+        return isinstance(value, origin) and all(_fits(get_args(kind)[-1], item) for item in items)
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
     return isinstance(value, kind) and not isinstance(value, Word)  # unquoted text is not a string
@@ -215,12 +214,7 @@ def resolve(
     The canonical spelling has underscores in the name, arguments in the order of the signature, and no default values.
     Raises BadInput if the name or a parameter is unknown, or a value is missing, of the wrong type or out of range.
     """
-    reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), None)
-    path = None if reader is None else file_of(spelling, {*table, *(others or {})})
-    call = _parse(spelling, kind, example) if path is None else Spelling(reader or "", {"path": path})
-    name = call.name.lower()
-    if call.name not in table and (others or {}).get(name, name) in table:
-        call = replace(call, name=(others or {}).get(name, name))
+    call = _call(spelling, table, kind, example, others or {})
     if call.name not in table:
         raise BadInput(f"unknown {kind} '{call.name}'{nearest(call.name, table)}; there are {', '.join(table)}")
     known = signature_of(table[call.name])[1:]
@@ -229,9 +223,7 @@ def resolve(
     call = call.with_path(names)
     if call.inner is not None:
         raise BadInput(f"{call}: expected only name=value arguments, got '{call.inner}'; {takes}")
-    for key in call.arguments:
-        if key not in names:
-            raise BadInput(f"{call}: unknown parameter '{key}'{nearest(key, names)}; {takes}")
+    check_names(call, names, takes)
     values: dict[str, Value] = {}
     for parameter in known:
         if parameter.name in call.arguments:
@@ -242,6 +234,24 @@ def resolve(
         f"{p.name}={format_value(values[p.name])}" for p in known if p.name in values and values[p.name] != p.default
     ]
     return f"{call.name}({', '.join(shown)})" if shown else call.name, table[call.name], values
+
+
+def _call(
+    spelling: str, table: Mapping[str, Callable[..., object]], kind: str, example: str, others: Mapping[str, str]
+) -> Spelling:
+    """The call that a spelling is: a file's name stands for the function that reads one, another name for its own."""
+    reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), "")
+    path = file_of(spelling, {*table, *others}) if reader else None
+    call = _parse(spelling, kind, example) if path is None else Spelling(reader, {"path": path})
+    name = others.get(call.name.lower(), call.name.lower())
+    return replace(call, name=name) if call.name not in table and name in table else call
+
+
+def check_names(call: Spelling, names: list[str], takes: str) -> None:
+    """Raise BadInput for an argument of another name than these; takes: what the function takes, in words."""
+    for key in call.arguments:
+        if key not in names:
+            raise BadInput(f"{call}: unknown parameter '{key}'{nearest(key, names)}; {takes}")
 
 
 def _parse(spelling: str, kind: str, example: str) -> Spelling:

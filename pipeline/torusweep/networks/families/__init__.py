@@ -54,7 +54,7 @@ from torusweep.networks.families.pruned import (
 from torusweep.networks.families.slices import cube_pod, hamming_mesh, tofu
 from torusweep.networks.families.trees import fat_tree, xgft
 from torusweep.networks.realisation import check_size, realise
-from torusweep.networks.signature import FamilyParameter, check_value, signature_of
+from torusweep.networks.signature import FamilyParameter, check_names, check_value, signature_of
 from torusweep.networks.spelling import Spelling, format_value, parse
 from torusweep.networks.topology import Plan, Topology, default_memory
 
@@ -193,38 +193,36 @@ def bind(call: Spelling) -> tuple[str, dict[str, Any]]:
             f"{call}: expected a graph in a file, got the name of one in memory, which no command and no sweep can"
             " read; write it to a file, and name the file"
         )
-    for key in call.arguments:
-        if key not in names:
-            raise BadInput(
-                f"{call}: unknown parameter '{key}'{nearest(key, names)}; {call.name} takes {', '.join(names)}"
-            )
+    takes = f"{call.name} takes {', '.join(names)}"
+    check_names(call, names, takes)
     if call.inner is not None and not takes_network:
-        raise BadInput(
-            f"{call}: expected only name=value arguments, got a network; {call.name} takes {', '.join(names)}"
-        )
+        raise BadInput(f"{call}: expected only name=value arguments, got a network; {takes}")
     values: dict[str, Any] = {}
     shown: list[str] = []
     for parameter in known:
         if parameter.kind is Plan:
-            given = call.inner if call.inner is not None else call.arguments.get(parameter.name)
-            if not isinstance(given, Spelling):
-                raise BadInput(
-                    f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), …)"
-                )
-            # many networks of a sweep modify the same one: use the cache if the text is unambiguous (8.0 prints as 8)
-            is_plain = given.inner is None and all(type(value) is int for value in given.arguments.values())
-            inner, values[parameter.name] = plan(str(given)) if is_plain else _make_plan(given)
+            inner, values[parameter.name] = _network_of(call, parameter.name)
             shown.append(inner)
             continue
         if parameter.name not in call.arguments:
             if parameter.required:
-                raise BadInput(f"{call}: parameter '{parameter.name}' is missing; {call.name} takes {', '.join(names)}")
+                raise BadInput(f"{call}: parameter '{parameter.name}' is missing; {takes}")
             continue
         value = check_value(call, parameter, call.arguments[parameter.name])
         values[parameter.name] = value
         if value != parameter.default or isinstance(value, bool) != isinstance(parameter.default, bool):
             shown.append(f"{parameter.name}={format_value(value)}")
     return f"{call.name}({', '.join(shown)})", values
+
+
+def _network_of(call: Spelling, name: str) -> tuple[str, Plan]:
+    """The network that a call modifies, its first argument or the one of this name, as of `plan`."""
+    given = call.inner if call.inner is not None else call.arguments.get(name)
+    if not isinstance(given, Spelling):
+        raise BadInput(f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), …)")
+    # many networks of a sweep modify the same one: use the cache if the text is unambiguous (8.0 prints as 8)
+    is_plain = given.inner is None and all(type(value) is int for value in given.arguments.values())
+    return plan(str(given)) if is_plain else _make_plan(given)
 
 
 __all__ = [

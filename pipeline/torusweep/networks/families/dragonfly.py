@@ -24,8 +24,7 @@ Routers = Annotated[int, Whole(1, "routers of each group")]
 Global = Annotated[int, Whole(1, "global links of each router")]
 Groups = Annotated[int | None, Meaning("groups, at least 2; as many as there may be, a·h + 1, where left out")]
 Arrangement = Annotated[
-    Literal["palm_tree", "consecutive", "random"],
-    Meaning("which router of a group has the link to which other group"),
+    Literal["palm_tree", "consecutive", "random"], Meaning("which router of a group has the link to which other group")
 ]
 Local = Annotated[
     list[int] | None,

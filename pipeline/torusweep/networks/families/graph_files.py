@@ -42,11 +42,7 @@ Weighing = Annotated[
 
 
 def graph(
-    path: File,
-    format: Format = None,
-    directed: Directed = None,
-    weights: Weighing = None,
-    header: Header = None,
+    path: File, format: Format = None, directed: Directed = None, weights: Weighing = None, header: Header = None
 ) -> Plan:
     """A network from a file of networkx, igraph, Gephi, Graphviz, Pajek, SciPy, a simulator, a fabric or others.
 

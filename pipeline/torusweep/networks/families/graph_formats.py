@@ -29,6 +29,7 @@ from torusweep.networks.readers.fields import (
     fail,
     fields_of,
     notes_on_signs,
+    refuse,
     text_lines,
     words_of,
 )
@@ -50,79 +51,121 @@ def edge_list(path: Path, header: bool | None = None) -> Listing:
     header  whether the first line has counts of nodes and links, or names, instead of a link; None: counts if nothing
             else fits
     """
-    if header is None and path.stat().st_size <= PLAIN_BYTES and PLAIN.fullmatch(content := path.read_bytes()):
-        ends = np.array(content.translate(None, b"{}").replace(b",", b" ").split()).astype(np.int64)
-        if ends[0] < 2 or ends[1] != len(ends) // 2 - 1:  # which counts would say; ten times as fast
-            return Listing(ends[::2], ends[1::2])
+    if header is None and (plain := _plain(path)) is not None:
+        return plain
     counts = counts_of(path, header)
-    listing = Listing()
-    numbered: Callable[[Path, int, str], int] = node_number
-    names: dict[str, int] = {}
-    data: dict[int, dict[str, Any]] = {}  # of a link: its weight, and what stands in braces
-    lines = array("q")  # of the links
-    opening: tuple[int, str] | None = None  # line and text of the first link
+    links, inside = _Links(path), list[str]()  # fields with # or %
     delimiter: str | None = None
-    weighted, told, inside = False, None, list[str]()  # what the units of the first link say; fields with # or %
     skipped = counts.line if counts is not None else 0
     for line, text in text_lines(path, inside):
         if line <= skipped:
             continue
-        if '"' in text:
-            check_quotes(path, line, text)
-        if opening is None and header is not False:
+        check_quotes(path, line, text)
+        if links.opening is None and header is not False:
             mark = delimiter_of(text)
-            if (places := ends_of(fields := fields_of(text, mark))) is not None:
+            fields = fields_of(text, mark)
+            if (places := _ends_of_heading(path, line, fields)) is not None:
                 if len(fields) > 2:
                     return links_of_table(path, fields, places, line, mark)
                 delimiter = mark
                 continue
-            if {"id", "label"} <= {field.lower() for field in fields}:
-                fail(path, line, "expected a table of links, got Gephi's table of nodes; export the one of edges")
             if header and counts is None and not skipped:
                 skipped = line
                 continue
-        words, braces = words_of(text)
-        if delimiter is not None and delimiter in text and not braces:  # names may have blanks
-            words = [word for word in fields_of(text, delimiter) if word]
-        if opening is None and any(is_name(word) for word in words[:2]):
-            numbered = numbering(names)
-        if opening is None:
-            weighted = len(words) == 3 and NUMBER.fullmatch(words[2]) is not None
-            opening = (line, text)
-        if weighted and (len(words) != 3 or NUMBER.fullmatch(words[2]) is None):
-            got = one_line(printable(text.strip()), SHOWN)
-            fail(path, line, f"expected two nodes and a weight, a number, as on the lines before, got '{got}'")
-        if weighted:
-            data[len(listing.tails)] = {WEIGHT: words.pop()}
-        quantities = _quantities(words[2:])
-        told = quantities.keys() if told is None else told
-        if quantities.keys() != told:
-            what = f"{' and '.join(told)} with a unit" if told else "no number with a unit"
-            got = one_line(printable(text.strip()), SHOWN)
-            fail(path, line, f"expected {what}, as on the lines before, got '{got}'; write it on every line or on none")
-        if quantities:
-            data[len(listing.tails)] = dict(quantities)
-            words = words[:2]
-        if len(words) != 2:
-            _refuse_fields(path, line, text, words)
-        listing.link(numbered(path, line, words[0]), numbered(path, line, words[1]))
-        lines.append(line)
-        if braces:
-            data.setdefault(len(listing.tails) - 1, {}).update(_data(path, line, braces))
-    if opening is not None and header is None:
-        _expect_link(path, *opening, listing, names)
-    listing.lines = lines
-    with named(path, lines):
-        keys = dict.fromkeys(name for found in data.values() for name in found)
-        called = known_names(keys, listing.notes)
-        rows = range(len(listing.tails))
-        set_numbers(listing, {known: [data.get(row, {}).get(name) for row in rows] for known, name in called.items()})
-    note_unread(listing, {"data of links": keys.keys() - called.values()}, (*KNOWN, *ALSO_CALLED))
+        links.add(line, text, *_words(text, delimiter))
+    if links.opening is not None and header is None:
+        _expect_link(path, *links.opening, links.listing, links.names)
+    listing = links.listed()
     listing.notes += notes_on_signs(inside)
     if counts is not None:
         _note_counts(listing, counts, header)
-    note_names(listing, names)
+    note_names(listing, links.names)
     return listing
+
+
+def _plain(path: Path) -> Listing | None:
+    """A short list of pairs of numbers, ten times as fast; None for others, and where the first pair may be counts."""
+    if path.stat().st_size > PLAIN_BYTES or not PLAIN.fullmatch(content := path.read_bytes()):
+        return None
+    ends = np.array(content.translate(None, b"{}").replace(b",", b" ").split()).astype(np.int64)
+    return Listing(ends[::2], ends[1::2]) if ends[0] < 2 or ends[1] != len(ends) // 2 - 1 else None
+
+
+def _ends_of_heading(path: Path, line: int, fields: list[str]) -> list[int] | None:
+    """The places of a link's ends in a heading; None where a line is none."""
+    places = ends_of(fields)
+    if places is None and {"id", "label"} <= {field.lower() for field in fields}:
+        fail(path, line, "expected a table of links, got Gephi's table of nodes; export the one of edges")
+    return places
+
+
+def _words(text: str, delimiter: str | None) -> tuple[list[str], str]:
+    """The words of a line, which may have blanks between the delimiters of a table, and data in braces behind them."""
+    words, braces = words_of(text)
+    if delimiter is not None and delimiter in text and not braces:
+        words = [word for word in fields_of(text, delimiter) if word]
+    return words, braces
+
+
+class _Links:
+    """The links of an edge list, line by line.
+
+    opening   line and text of the first link, which says how the others are written
+    numbered  the number of a node: the nodes are numbers, or names, which are numbered
+    weighted  whether the third field of every line is a weight
+    told      what further fields with units say on every line
+    data      of a link: its weight, and what stands in braces
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.listing, self.names = path, Listing(), dict[str, int]()
+        self.opening: tuple[int, str] | None = None
+        self.numbered: Callable[[Path, int, str], int] = node_number
+        self.weighted, self.told = False, dict[str, str]()
+        self.data: dict[int, dict[str, Any]] = {}
+        self.lines = array("q")
+
+    def add(self, line: int, text: str, words: list[str], braces: str) -> None:
+        """Add the link of a line. Raises BadInput where it is not written as the first one is."""
+        quantities = _quantities(words[2:])
+        if self.opening is None:
+            self.opening, self.weighted = (line, text), _is_weighted(words)
+            self.told = quantities
+            if any(map(is_name, words[:2])):
+                self.numbered = numbering(self.names)
+        row = len(self.lines)
+        if self.weighted:
+            if not _is_weighted(words):
+                refuse(self.path, line, "two nodes and a weight, a number, as on the lines before", text.strip())
+            self.data[row] = {WEIGHT: words[2]}
+        elif quantities.keys() != self.told.keys():
+            what = f"{' and '.join(self.told)} with a unit" if self.told else "no number with a unit"
+            remedy = "; write it on every line or on none"
+            refuse(self.path, line, f"{what}, as on the lines before", text.strip(), remedy)
+        elif quantities:
+            self.data[row] = dict(quantities)
+        if len(words) != 2 and not self.weighted and not quantities:
+            _refuse_fields(self.path, line, text, words)
+        self.listing.link(self.numbered(self.path, line, words[0]), self.numbered(self.path, line, words[1]))
+        self.lines.append(line)
+        if braces:
+            self.data.setdefault(row, {}).update(_data(self.path, line, braces))
+
+    def listed(self) -> Listing:
+        """The links with their numbers, and a note on other data."""
+        listing, self.listing.lines = self.listing, self.lines
+        keys = dict.fromkeys(name for found in self.data.values() for name in found)
+        rows = [self.data.get(row, {}) for row in range(len(self.lines))]
+        with named(self.path, self.lines):
+            called = known_names(keys, listing.notes)
+            set_numbers(listing, {known: [row.get(name) for row in rows] for known, name in called.items()})
+        note_unread(listing, {"data of links": keys.keys() - called.values()}, (*KNOWN, *ALSO_CALLED))
+        return listing
+
+
+def _is_weighted(words: list[str]) -> bool:
+    """Whether a line has two nodes and a number without a unit."""
+    return len(words) == 3 and NUMBER.fullmatch(words[2]) is not None
 
 
 def _note_counts(listing: Listing, counts: FirstLine, header: bool | None) -> None:
@@ -140,13 +183,11 @@ def _refuse_fields(path: Path, line: int, text: str, words: list[str]) -> NoRetu
     if ";" in text:
         got = f"';' in '{one_line(printable(text.strip()), SHOWN)}'"
         fail(path, line, f"expected a blank or a comma between nodes, got {got}; write commas in its place")
-    fail(
-        path,
-        line,
-        f"expected two nodes, got {len(words)} fields between blanks or commas; a weight is read where every"
-        " line has one, a number, or a number with its unit (100Gb/s, 5ns); other columns go under a heading,"
-        " as source,target,bandwidth; isolated nodes go into an adjacency list",
+    remedy = (
+        "a weight is read where every line has one, a number, or a number with its unit (100Gb/s, 5ns); other columns"
+        " go under a heading, as source,target,bandwidth; isolated nodes go into an adjacency list"
     )
+    fail(path, line, f"expected two nodes, got {len(words)} fields between blanks or commas; {remedy}")
 
 
 def _quantities(words: list[str]) -> dict[str, str]:
@@ -171,13 +212,11 @@ def _expect_link(path: Path, line: int, text: str, listing: Listing, names: dict
         return
     numbers = all(name.isdigit() for name in islice(names, len(first), None))
     if "," in text or numbers:
-        shown = one_line(printable(text.strip()), SHOWN)
-        fail(
-            path,
-            line,
-            f"expected a heading such as source,target, or a link, got '{shown}', whose names no other line has;"
-            " name the columns source,target, or say header=true (no link) or header=false (a link)",
+        remedy = (
+            ", whose names no other line has; name the columns source,target, or say header=true (no link) or"
+            " header=false (a link)"
         )
+        refuse(path, line, "a heading such as source,target, or a link", text.strip(), remedy)
 
 
 def adjacency_list(path: Path) -> Listing:
@@ -226,11 +265,8 @@ def anynet(path: Path) -> Listing:
             unused |= cycles is not None
             node, router = (head, other) if kind == "node" else (other, head)
             if router_of.setdefault(node, router) != router:
-                fail(
-                    path,
-                    line,
-                    f"expected each node on one router, got node {node} on routers {router_of[node]} and {router}",
-                )
+                got = f"node {node} on routers {router_of[node]} and {router}"
+                fail(path, line, f"expected each node on one router, got {got}")
             listing.name(router)
     if not router_of:
         raise BadInput(
@@ -253,11 +289,8 @@ def _parse_ends(path: Path, line: int, words: list[str]) -> list[tuple[str, int,
     while position < len(words):
         kind = words[position].lower()
         if kind not in ("router", "node") or position + 1 == len(words):
-            fail(
-                path,
-                line,
-                f"expected 'router' or 'node' and a number, got {' '.join(words[position : position + 2])!r}",
-            )
+            got = " ".join(words[position : position + 2])
+            fail(path, line, f"expected 'router' or 'node' and a number, got {got!r}")
         end, cycles = node_number(path, line, words[position + 1]), None
         position += 2
         if position < len(words) and words[position][0].isdigit() and ends:
@@ -272,7 +305,7 @@ def _lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[int, l
     for number, text in text_lines(path, inside):
         words = words_of(text)[0]
         if not words:
-            fail(path, number, f"expected nodes, got '{one_line(printable(text.strip()), SHOWN)}'")
+            refuse(path, number, "nodes", text.strip())
         yield number, words
 
 

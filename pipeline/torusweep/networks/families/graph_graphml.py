@@ -125,20 +125,10 @@ class _Reader:
             self._resolve()
             self.inside.append(name)
         elif name == "node":
-            label = self._attribute(name, attributes, "id")
-            if label in self.names:
-                self.fail(f"expected each node once, got {one_line(label, SHOWN)!r} again")
-            self.names[label] = len(self.names)
+            self._node(self._attribute(name, attributes, "id"))
             self.inside.append(name)
         elif name == "edge":
-            if attributes.get("directed", str(self.directed).lower()) != str(self.directed).lower():
-                self.fail(
-                    "expected every edge directed, or none, got an edge that differs from the graph's edgedefault;"
-                    " write an undirected edge as two directed ones"
-                )
-            source, target = (self._attribute(name, attributes, end) for end in ("source", "target"))
-            self.edges.append((source, target, self.parser.CurrentLineNumber))
-            self.unread["edge"] |= dict.fromkeys(key for key in ("sourceport", "targetport") if key in attributes)
+            self._edge(attributes)
             self.inside.append(name)
         elif name == "hyperedge":
             self.fail("expected edges, got a hyperedge, which is not a link between two nodes")
@@ -155,6 +145,21 @@ class _Reader:
                 self.unread[self.inside[-1]][given] = None
         elif name in ("port", "endpoint") and self.inside:
             self.unread[self.inside[-1]][f"<{name}>"] = None
+
+    def _node(self, label: str) -> None:
+        if label in self.names:
+            self.fail(f"expected each node once, got {one_line(label, SHOWN)!r} again")
+        self.names[label] = len(self.names)
+
+    def _edge(self, attributes: dict[str, str]) -> None:
+        if attributes.get("directed", str(self.directed).lower()) != str(self.directed).lower():
+            self.fail(
+                "expected every edge directed, or none, got an edge that differs from the graph's edgedefault; write an"
+                " undirected edge as two directed ones"
+            )
+        source, target = (self._attribute("edge", attributes, end) for end in ("source", "target"))
+        self.edges.append((source, target, self.parser.CurrentLineNumber))
+        self.unread["edge"] |= dict.fromkeys(key for key in ("sourceport", "targetport") if key in attributes)
 
     def characters(self, text: str) -> None:
         if self.key is not None:
@@ -240,24 +245,10 @@ class _Reader:
         listing.nodes = np.arange(len(self.names))
         listing.names = tuple(self.names)
         listing.notes += self.notes
-        usual = {
-            name: self.defaults[key] for (of, key), name in self.keys.items() if of == "edge" and key in self.defaults
-        }
+        links = [(name, key) for (of, key), name in self.keys.items() if of == "edge"]
+        usual = {name: self.defaults[key] for name, key in links if key in self.defaults}
         for name in {**self.columns, **usual}:
-            column = self.columns.get(name, [])
-            column.extend([self._absent(name)] * (len(self.edges) - len(column)))
-            texts = [*column, *([self._number_of(name, *usual[name])] if name in usual else [])]
-            if any(isinstance(value, str) for value in texts):
-                default = texts[-1] if name in usual else None
-                filled = [default if value == ABSENT or value != value else value for value in column]
-                with named(self.path):
-                    set_numbers(listing, {name: filled})
-                continue
-            found = np.array(column, np.int64 if name in LINK_NUMBERS else np.float64)
-            if name in usual:
-                none = found == ABSENT if name in LINK_NUMBERS else np.isnan(found)
-                found[none] = self._number_of(name, *usual[name])
-            set_column(listing, name, found)
+            self._set_column(listing, name, self._number_of(name, *usual[name]) if name in usual else None)
         if "ports" in self.graph_data:
             listing.width = self._ports(*self.graph_data["ports"])
         if "classes" in self.graph_data:
@@ -271,6 +262,20 @@ class _Reader:
             note_silent(listing, len(self.names) - len(self.endpoints))
         self._note_unread(listing)
         return listing
+
+    def _set_column(self, listing: Listing, name: str, usual: Any) -> None:
+        """Give the links a number; `usual` is what the key's default says of links without one, None if nothing."""
+        column = self.columns.get(name, [])
+        column.extend([self._absent(name)] * (len(self.edges) - len(column)))
+        if any(isinstance(value, str) for value in (*column, usual)):
+            filled = [usual if value == ABSENT or value != value else value for value in column]
+            with named(self.path):
+                set_numbers(listing, {name: filled})
+            return
+        found = np.array(column, np.int64 if name in LINK_NUMBERS else np.float64)
+        if usual is not None:
+            found[found == ABSENT if name in LINK_NUMBERS else np.isnan(found)] = usual
+        set_column(listing, name, found)
 
     def _note_unread(self, listing: Listing) -> None:
         """Note the data that is present and not read, except titles of the graph."""

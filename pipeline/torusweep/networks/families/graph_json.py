@@ -56,8 +56,26 @@ def node_link(path: Path) -> Listing:
     if not isinstance(directed, bool):
         _refuse(path, f"expected directed to be true or false, got {_shown(directed)}")
     listing = Listing(directed=directed)
-    numbers: dict[Hashable, int] = {}
     nodes = _objects(path, document, "nodes")
+    numbers = _numbers(path, nodes)
+    if any(isinstance(name, str) for name in numbers):
+        note_names(listing, {str(name): number for name, number in numbers.items()})
+    listing.nodes, listing.names = np.arange(len(nodes)), tuple(numbers)
+    links = _objects(path, document, "edges" if "edges" in document else "links")
+    for place, link in enumerate(links):
+        listing.link(*(_end(path, place, link, end, numbers) for end in ("source", "target")))
+    with named(path):
+        called = known_names(dict.fromkeys(key for link in links for key in link), listing.notes)
+    for name, key in called.items():
+        _set_column(path, listing, name, key, links)
+    _read_graph(path, document.get("graph", {}), nodes, numbers, listing)
+    _note_unread(document, nodes, links, {"source", "target", *called.values()}, listing)
+    return listing
+
+
+def _numbers(path: Path, nodes: list[dict[str, Any]]) -> dict[Hashable, int]:
+    """The number of each node, by its id."""
+    numbers: dict[Hashable, int] = {}
     for place, node in enumerate(nodes):
         if "id" not in node:
             _refuse(path, f"expected an id of every node, got none at node {place}")
@@ -65,37 +83,33 @@ def node_link(path: Path) -> Listing:
         if name in numbers:
             _refuse(path, f"expected each node once, got {_shown(node['id'])} again")
         numbers[name] = place
-    if any(isinstance(name, str) for name in numbers):
-        note_names(listing, {str(name): number for name, number in numbers.items()})
-    listing.nodes, listing.names = np.arange(len(nodes)), tuple(numbers)
-    links = _objects(path, document, "edges" if "edges" in document else "links")
-    for place, link in enumerate(links):
-        ends = []
-        for end in ("source", "target"):
-            if end not in link:
-                _refuse(path, f"expected source and target of every link, got no {end} of link {place}")
-            name = _name(path, link[end])
-            if name not in numbers:
-                _refuse(path, f"expected a listed node as {end} of link {place}, got {_shown(link[end])}")
-            ends.append(numbers[name])
-        listing.link(*ends)
-    with named(path):
-        called = known_names(dict.fromkeys(key for link in links for key in link), listing.notes)
-    for name, key in called.items():
-        if any(isinstance(link.get(key), str) and QUANTITY.fullmatch(link[key]) for link in links):
-            with named(path):
-                set_numbers(listing, {name: [link.get(key) for link in links]})
-        elif name in CLASSES and any(isinstance(link.get(key), str) for link in links):
-            listing.notes.append(f"{name} of links not read: it is text")
-        elif name in LINK_NUMBERS:
-            column = [_whole(path, name, link[key]) if key in link else ABSENT for link in links]
-            listing.numbers[name] = np.array(column, np.int64)
-        else:
-            widths = [_width(path, name, link[key]) if key in link else nan for link in links]
-            set_column(listing, name, np.array(widths, np.float64))
-    _read_graph(path, document.get("graph", {}), nodes, numbers, listing)
-    _note_unread(document, nodes, links, {"source", "target", *called.values()}, listing)
-    return listing
+    return numbers
+
+
+def _end(path: Path, place: int, link: dict[str, Any], end: str, numbers: dict[Hashable, int]) -> int:
+    """The node at an end of a link."""
+    if end not in link:
+        _refuse(path, f"expected source and target of every link, got no {end} of link {place}")
+    name = _name(path, link[end])
+    if name not in numbers:
+        _refuse(path, f"expected a listed node as {end} of link {place}, got {_shown(link[end])}")
+    return numbers[name]
+
+
+def _set_column(path: Path, listing: Listing, name: str, key: str, links: list[dict[str, Any]]) -> None:
+    """Give the links a number, whose key is known; numbers may be texts with units."""
+    texts = [link[key] for link in links if isinstance(link.get(key), str)]
+    if any(map(QUANTITY.fullmatch, texts)):
+        with named(path):
+            set_numbers(listing, {name: [link.get(key) for link in links]})
+    elif name in CLASSES and texts:
+        listing.notes.append(f"{name} of links not read: it is text")
+    elif name in LINK_NUMBERS:
+        column = [_whole(path, name, link[key]) if key in link else ABSENT for link in links]
+        listing.numbers[name] = np.array(column, np.int64)
+    else:
+        widths = [_width(path, name, link[key]) if key in link else nan for link in links]
+        set_column(listing, name, np.array(widths, np.float64))
 
 
 def _note_unread(
@@ -162,11 +176,11 @@ def _read_graph(
                 _refuse(path, f"expected a listed node in terminals, got {_shown(node)}")
             found.append(numbers[_name(path, node)])
         listing.terminals = np.array(found, np.int64)
-    elif any(ENDPOINTS & node.keys() for node in nodes):
+    elif (silent := sum(not ENDPOINTS & node.keys() for node in nodes)) < len(nodes):
         given = [next((node[key] for key in ENDPOINTS & node.keys()), 0) for node in nodes]
         counts = [_whole(path, "endpoints", value) for value in given]
         listing.terminals = terminals_of(path, np.array(counts, np.int64))
-        note_silent(listing, sum(not ENDPOINTS & node.keys() for node in nodes))
+        note_silent(listing, silent)
 
 
 def _is_text(value: Any) -> bool:

@@ -293,7 +293,7 @@ def _with_ports(
         every = {name: np.tile(numbers[name], len(ends)) for name in (BANDWIDTH, "latency") if name in numbers}
         kinds = _kinds(path, kind, names, every)
         kind, names = kinds.link_class, kinds.classes
-        latency = None if kinds.latency is None else kinds.latency
+        latency = kinds.latency
     weight = numbers.get(COST)
     for name in (BANDWIDTH, "latency", COST, "link_class"):
         if name in numbers:

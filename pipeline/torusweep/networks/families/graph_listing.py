@@ -33,15 +33,8 @@ LINK_NUMBERS = ("port", "target_port", "link_class", "target_link_class", "multi
 BANDWIDTH = "bandwidth"  # the same, as a number that need not be whole: flits a cycle of one link
 COST = "cost"  # the same: what routing by weights adds up
 ENDPOINTS = {"endpoints", "terminals"}  # names of the number of terminals of a node
-TITLES = (
-    "name",
-    "label",
-    "title",
-    "comment",
-    "creator",
-    "description",
-    "version",
-)  # of a graph, which say nothing of it
+# of a graph, which say nothing of it
+TITLES = ("name", "label", "title", "comment", "creator", "description", "version")
 MOST_PARALLEL = 2**31 - 1  # links of one channel; they are stored as int32
 
 

@@ -90,6 +90,18 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
     else:
         listing.tails, listing.heads = _named(listing, columns)
     known = known_names(names, listing.notes)
+    _set_numbers(listing, table, known)
+    direction = _set_direction(listing, table)
+    read = {*ends, *known.values(), direction}
+    left = [name for name in names if name not in read and not is_index(name) and _is_there(table, name)]
+    note_unread(listing, {"columns": left}, (*KNOWN, *ALSO_CALLED))
+    _read_metadata(listing, metadata)
+    return listing
+
+
+def _set_numbers(listing: Listing, table: pa.Table, known: dict[str, str]) -> None:
+    """Give the links their numbers, from the columns that are called so."""
+    names = table.column_names
     for name, called in known.items():
         if names.count(called) > 1:
             raise BadInput(f"expected one column {one_line(printable(called))}, got {names.count(called)}; remove one")
@@ -105,8 +117,12 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
                 listing.wrong_weight = wrong
         elif column.null_count < len(column):  # decimals, texts, …
             set_numbers(listing, {name: [None if value != value else value for value in column.to_pylist()]})
-    typed = {name: table.column(name) for name in names if name.strip().lower() in DIRECTIONS}
-    direction, directed = direction_of({name: column.to_pylist() for name, column in typed.items()})
+
+
+def _set_direction(listing: Listing, table: pa.Table) -> str | None:
+    """The name of the column that says whether links are directed, which the metadata may say, too."""
+    typed = [name for name in table.column_names if name.strip().lower() in DIRECTIONS]
+    direction, directed = direction_of({name: table.column(name).to_pylist() for name in typed})
     if directed is not None and listing.directed not in (None, directed):
         kinds = {True: "links of one direction", False: "links of both directions"}
         raise BadInput(
@@ -114,11 +130,7 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
             " column"
         )
     listing.directed = listing.directed if directed is None else directed
-    read = {*ends, *known.values(), direction}
-    left = [name for name in names if name not in read and not is_index(name) and _is_there(table, name)]
-    note_unread(listing, {"columns": left}, (*KNOWN, *ALSO_CALLED))
-    _read_metadata(listing, metadata)
-    return listing
+    return direction
 
 
 def _is_there(table: pa.Table, name: str) -> bool:

@@ -76,7 +76,7 @@ FORMATS = {
     "dimacs": FileFormat(
         "torusweep.networks.readers.text:dimacs", ".gr .col .dimacs .max", rb"^p\s+(edge|col|sp|max|min)\s+\d+\s+\d+"
     ),
-    "matrix": FileFormat("torusweep.networks.readers.text:matrix"),
+    "matrix": FileFormat("torusweep.networks.readers.libraries:matrix"),
     "metis": FileFormat("torusweep.networks.readers.text:metis", ".graph .metis .chaco"),
     "snap": FileFormat("torusweep.networks.readers.text:snap", "", rb"\A#\s*(Und|D)irected graph\b"),
     "ns3": FileFormat(

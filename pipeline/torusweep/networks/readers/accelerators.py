@@ -32,17 +32,8 @@ def nccl(path: Path) -> Listing:
     Source: NCCL, src/graph/xml.cc and topo.cc (ncclTopoAddNvLinks), topo.h (ncclTopoNVLinkBw).
     """
     draft, tree = Draft(path), xml_tree(path)
-    gpus: dict[str, tuple[int, Element]] = {}
+    gpus = _gpus(draft, tree)
     speeds: dict[tuple[str, str], tuple[str, Element]] = {}
-    for pci in tree.all("pci"):
-        of_pci = [element for element in pci.inside if element.name == "gpu"]
-        if len(of_pci) > 1:
-            draft.fail(of_pci[1].line, "one <gpu> of each <pci>, no partitions of it", len(of_pci))
-        for gpu in of_pci:
-            called = f"GPU{gpu.attribute(path, 'dev')}"
-            if pci.attribute(path, "busid").lower() in gpus:
-                draft.fail(gpu.line, "each busid once, in the topology of one host", pci.attributes["busid"])
-            gpus[pci.attribute(path, "busid").lower()] = draft.declare(called, gpu.line, host=True), gpu
     links = Counter[tuple[str, str]]()
     for bus, (_, gpu) in gpus.items():
         for nvlink in gpu.all("nvlink"):
@@ -73,6 +64,21 @@ def nccl(path: Path) -> Listing:
     read = {"system", "gpu", "nvlink"}
     draft.left |= dict.fromkeys(element.name for element in tree.all() if element.name not in read)
     return draft.listing()
+
+
+def _gpus(draft: Draft, tree: Element) -> dict[str, tuple[int, Element]]:
+    """The node of each GPU, and the GPU, by its busid in small letters."""
+    gpus: dict[str, tuple[int, Element]] = {}
+    for pci in tree.all("pci"):
+        of_pci = [element for element in pci.inside if element.name == "gpu"]
+        if len(of_pci) > 1:
+            draft.fail(of_pci[1].line, "one <gpu> of each <pci>, no partitions of it", len(of_pci))
+        for gpu in of_pci:
+            called = f"GPU{gpu.attribute(draft.path, 'dev')}"
+            if (bus := pci.attribute(draft.path, "busid").lower()) in gpus:
+                draft.fail(gpu.line, "each busid once, in the topology of one host", pci.attributes["busid"])
+            gpus[bus] = draft.declare(called, gpu.line, host=True), gpu
+    return gpus
 
 
 def nvidia_smi(path: Path) -> Listing:
@@ -152,9 +158,31 @@ def rocm_smi(path: Path) -> Listing:
     Source: Linux, drivers/gpu/drm/amd/amdkfd/kfd_crat.c (KFD_CRAT_XGMI_WEIGHT, KFD_CRAT_INTRA_SOCKET_WEIGHT);
     rocm_smi_lib, src/rocm_smi.cc (rsmi_topo_get_link_type).
     """
-    draft, tables, current = Draft(path), dict[str, dict[str, list[str]]](), ""
-    columns = list[str]()
-    for line, text in lines_of(path):
+    draft = Draft(path)
+    columns, tables = _tables(draft)
+    weights, kinds = tables.get("Weight", {}), tables.get("Link Type", {})
+    if not columns or [*weights] != columns or [*kinds] != columns:
+        raise BadInput(
+            f"{printable(path)}: expected weights and link types of all GPUs, as rocm-smi --showtopo prints them"
+        )
+    for tail, gpu in enumerate(columns):
+        for head in range(tail):
+            if kinds[gpu][head] == "XGMI" and weights[gpu][head] == str(XGMI_WITHIN):
+                got = f"partitions of one, {columns[head]} and {gpu} (weight {XGMI_WITHIN})"
+                raise BadInput(f"{printable(path)}: expected whole GPUs, got {got}; ask rocm-smi of GPUs in mode SPX")
+            if kinds[gpu][head] == "XGMI" and weights[gpu][head] == str(XGMI_HOP):
+                draft.link(head, tail, 1)
+    if not len(draft):
+        raise BadInput(f"{printable(path)}: expected XGMI links of weight {XGMI_HOP}, got none; {PCI_ONLY}")
+    others = [name for name in tables if name not in ("Weight", "Link Type")]
+    draft.left |= dict.fromkeys([*others, "pairs of other weights or PCIE"])
+    return draft.listing()
+
+
+def _tables(draft: Draft) -> tuple[list[str], dict[str, dict[str, list[str]]]]:
+    """The GPUs that rocm-smi names, and its tables between two GPUs: title → GPU → a word for each GPU."""
+    columns, tables, current = list[str](), dict[str, dict[str, list[str]]](), ""
+    for line, text in lines_of(draft.path):
         words = text.split()
         if title := re.search(r"(Weight|Link Type|Hops|\w+) between two GPUs", text):
             current = title[1]
@@ -170,21 +198,4 @@ def rocm_smi(path: Path) -> Listing:
                 draft.fail(line, f"a row of {len(columns)} fields", " ".join(words))
             tables[current][words[0]] = words[1:]
             draft.node(words[0], line, host=True)
-    weights, kinds = tables.get("Weight", {}), tables.get("Link Type", {})
-    if not columns or [*weights] != columns or [*kinds] != columns:
-        raise BadInput(
-            f"{printable(path)}: expected weights and link types of all GPUs, as rocm-smi --showtopo prints them"
-        )
-    for tail, gpu in enumerate(columns):
-        for head in range(tail):
-            if kinds[gpu][head] == "XGMI" and weights[gpu][head] == str(XGMI_WITHIN):
-                got = f"partitions of one, {columns[head]} and {gpu} (weight {XGMI_WITHIN})"
-                raise BadInput(f"{printable(path)}: expected whole GPUs, got {got}; ask rocm-smi of GPUs in mode SPX")
-            if kinds[gpu][head] == "XGMI" and weights[gpu][head] == str(XGMI_HOP):
-                draft.link(head, tail, 1)
-    if not len(draft):
-        raise BadInput(f"{printable(path)}: expected XGMI links of weight {XGMI_HOP}, got none; {PCI_ONLY}")
-    draft.left |= dict.fromkeys(
-        [*(name for name in tables if name not in ("Weight", "Link Type")), "pairs of other weights or PCIE"]
-    )
-    return draft.listing()
+    return columns, tables

@@ -22,9 +22,9 @@ def containerlab(path: Path) -> Listing:
     """
     document = parse(read_bytes(path, "lab of containerlab", "write the links as a list"), printable(path))
     topology = document.data.get("topology") if isinstance(document.data, dict) else None
-    nodes = topology.get("nodes") if isinstance(topology, dict) else None
-    links = topology.get("links", []) if isinstance(topology, dict) else None
-    if not isinstance(topology, dict) or not isinstance(nodes, dict) or not isinstance(links, list):
+    lab = topology if isinstance(topology, dict) else {}
+    nodes, links = lab.get("nodes"), lab.get("links", [])
+    if not isinstance(nodes, dict) or not isinstance(links, list):
         raise document.refused(
             ("topology",), "expected topology with nodes, a mapping, and links, a list, of containerlab"
         )
@@ -45,5 +45,5 @@ def containerlab(path: Path) -> Listing:
         else:
             line = document.values[where][0]
             draft.link(draft.known(names[0], line), draft.known(names[1], line), line)
-    draft.left |= dict.fromkeys(["kinds", "images", "interfaces", *map(str, topology.keys() - {"nodes", "links"})])
+    draft.left |= dict.fromkeys(["kinds", "images", "interfaces", *map(str, lab.keys() - {"nodes", "links"})])
     return draft.listing()

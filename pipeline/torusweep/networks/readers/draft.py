@@ -13,8 +13,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from torusweep.errors import BadInput, Refused, one_line, printable
-from torusweep.networks.families.graph_listing import COST, LARGEST, SHOWN, Listing, fail, named, note_names, text_of
+from torusweep.networks.families.graph_listing import COST, LARGEST, Listing, fail, named, note_names, text_of
 from torusweep.networks.families.graph_numbers import set_numbers
+from torusweep.networks.readers.fields import refuse
 from torusweep.networks.topology import default_memory
 from torusweep.quantities import counted
 
@@ -51,7 +52,7 @@ class Draft:
 
     def fail(self, line: int, expected: str, got: object) -> NoReturn:
         """Refuse the contents of a line. Raises BadInput."""
-        fail(self.path, line, f"expected {expected}, got '{one_line(printable(got), SHOWN)}'")
+        refuse(self.path, line, expected, str(got))
 
     def whole(self, text: str, line: int, what: str, most: int = 10**9, least: int = 0) -> int:
         """A whole number, `least` … `most`. Raises BadInput."""
@@ -109,12 +110,7 @@ class Draft:
         if not self.names:
             raise BadInput(f"{printable(self.path)}: expected nodes and links, got none")
         listing = Listing(directed=self.directed, notes=list(self.notes), hosts_end=hosts_end)
-        for name, column in self._columns.items():
-            column.extend([None] * (len(self._tails) - len(column)))
-            if None in column and name not in OPTIONAL:
-                missing = column.count(None)
-                line, links = self._lines[column.index(None)], counted(missing, "link")
-                fail(self.path, line, f"expected a {name} of every link, got {links} without; add it, or leave all out")
+        self._complete_columns()
         if self.directed and self._tails and self._both_ways():
             listing.directed, listing.mirrored = None, True
         numbers = [int(name) if _is_whole(name) else -1 for name in self.names]
@@ -136,6 +132,14 @@ class Draft:
         if self.left:
             listing.notes.append(f"not read: {one_line(printable(', '.join(self.left)), NOTED)}")
         return listing
+
+    def _complete_columns(self) -> None:
+        """Make columns of numbers as long as the links. Raises BadInput where a number is missing that may not be."""
+        for name, column in self._columns.items():
+            column.extend([None] * (len(self._tails) - len(column)))
+            if None in column and name not in OPTIONAL:
+                line, links = self._lines[column.index(None)], counted(column.count(None), "link")
+                fail(self.path, line, f"expected a {name} of every link, got {links} without; add it, or leave all out")
 
     def _cost(self, line: int, text: object) -> float:
         """A routing weight."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from torusweep.errors import BadInput, Refused, one_line, printable
+from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.families.graph_listing import Listing, named, note_names, note_unread, text_of
 from torusweep.networks.families.graph_numbers import set_numbers
-from torusweep.networks.readers.fields import SHOWN, fail, text_lines
-from torusweep.networks.topology import default_memory
+from torusweep.networks.readers.fields import SHOWN, check_nodes, fail, refuse, text_lines
 from torusweep.quantities import counted
 
 MOST_NODES = 2 * 10**7  # of ns-3
@@ -37,12 +37,7 @@ def ns3(path: Path) -> Listing:
     Source: astra-sim/astra-network-ns3, commit 8fd3604: scratch/common.h (SetupNetwork).
     """
     rows = [(line, text.split()) for line, text in text_lines(path)]
-    line, words = rows[0]
-    if len(words) != 3 or not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
-        fail(path, line, f"expected the numbers of nodes, switches and links, got '{one_line(' '.join(words), SHOWN)}'")
-    nodes, switches, links = map(int, words)
-    if nodes > default_memory() // NODE_BYTES:
-        raise Refused(f"{printable(path)}: {nodes:,} nodes are more than this machine's memory can hold")
+    nodes, switches, links = _ns3_counts(path, *rows[0])
     place, named_switches = 1, list[str]()
     while len(named_switches) < switches and place < len(rows):
         named_switches += rows[place][1]
@@ -53,8 +48,7 @@ def ns3(path: Path) -> Listing:
     listing, rates, delays, failing = Listing(directed=False), list[str](), list[str](), 0
     for line, words in rows[place : place + links]:
         if len(words) not in (4, 5) or words[0] not in numbers or words[1] not in numbers:
-            shown = one_line(printable(" ".join(words)), SHOWN)
-            fail(path, line, f"expected two nodes below {nodes:,}, a rate and a delay, got '{shown}'")
+            refuse(path, line, f"two nodes below {nodes:,}, a rate and a delay", " ".join(words))
         listing.link(numbers[words[0]], numbers[words[1]])
         failing += len(words) == 5 and re.fullmatch(r"[0.]+(e[+-]?\d+)?", words[4]) is None
         rates.append(words[2])
@@ -74,6 +68,15 @@ def ns3(path: Path) -> Listing:
     left = [*(["error rates"] if failing else []), *([f"{counted(beyond, 'line')} behind the links"] if beyond else [])]
     note_unread(listing, {"ns-3": left})
     return listing
+
+
+def _ns3_counts(path: Path, line: int, words: list[str]) -> Sequence[int]:
+    """The numbers of nodes, switches and links, from the first line."""
+    if len(words) != 3 or not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
+        fail(path, line, f"expected the numbers of nodes, switches and links, got '{one_line(' '.join(words), SHOWN)}'")
+    counts = [*map(int, words)]
+    check_nodes(path, counts[0], NODE_BYTES)
+    return counts
 
 
 class Fabric(NamedTuple):
@@ -185,31 +188,36 @@ def _discovered(path: Path) -> _Discovered:
         elif text.startswith("["):
             found = IB_LINK.match(text)
             if found is None or node < 0 or max(len(found[1]), len(found[3])) > 6:
-                fail(path, line, f"expected a port and its neighbour, got '{one_line(printable(text), SHOWN)}'")
+                refuse(path, line, "a port and its neighbour", text)
             here, there = (node, int(found[1])), (ids.setdefault(found[2], len(ids)), int(found[3]))
             if description := re.search(r'"([^"]*)"', found[4] or ""):
                 others.setdefault(there[0], description[1])
             for end, other in ((here, there), (there, here)):
                 if ports.setdefault(end, other) != other:
-                    fail(path, line, f"expected one neighbour at each port, got '{one_line(printable(text), SHOWN)}'")
+                    refuse(path, line, "one neighbour at each port", text)
             if speed := IB_SPEED.search(found[4] or ""):
                 end, rate = min(here, there), int(speed[1]) * LANES[speed[2]]
                 differ |= {end} if speeds.get(end, rate) != rate else set()
                 speeds[end] = min(rate, speeds.get(end, rate))
     called = others | called  # a node of which the file has nothing but its links is called as at their other ends
+    names = _ib_names(path, ids, called)
     adapters = [node for name, node in ids.items() if name.startswith("H-")]
-    times = Counter(called.values())
-    names = [name if times[name := called.get(number, "")] == 1 and name else own for own, number in ids.items()]
-    if len(set(names)) < len(names):
-        names = list(ids)
-    if any(not name.isprintable() for name in names):
-        raise BadInput(f"{printable(path)}: expected descriptions of printable characters, got others")
     within = {  # at the last port of a switch that has an odd number of them
         node
         for (switch, port), (node, _) in ports.items()
         if port == sizes.get(switch) and port > LEAST_PORTS and port % 2
     }
     devices = [node for node in adapters if node in within or AGGREGATION.search(called.get(node, ""))]
-    return _Discovered(
-        ids, ports, speeds, differ, names, [node for node in adapters if node not in set(devices)], devices
-    )
+    hosts = [node for node in adapters if node not in set(devices)]
+    return _Discovered(ids, ports, speeds, differ, names, hosts, devices)
+
+
+def _ib_names(path: Path, ids: dict[str, int], called: dict[int, str]) -> list[str]:
+    """What nodes are called: by their descriptions where these differ, else by what the file calls them."""
+    times = Counter(called.values())
+    names = [name if times[name := called.get(number, "")] == 1 and name else own for own, number in ids.items()]
+    if len(set(names)) < len(names):
+        names = list(ids)
+    if not all(map(str.isprintable, names)):
+        raise BadInput(f"{printable(path)}: expected descriptions of printable characters, got others")
+    return names

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from torusweep.errors import BadInput, one_line, printable
+from torusweep.errors import BadInput, Refused, one_line, printable
+from torusweep.networks.topology import default_memory
 
 SHOWN = 60  # characters of a wrong name that a message repeats
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -35,20 +36,14 @@ def text_lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[in
             try:
                 text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                fail(
-                    path,
-                    number,
-                    f"expected UTF-8 text, got byte 0x{raw[error.start]:02x} at position {error.start + 1}",
-                )
+                got = f"byte 0x{raw[error.start]:02x} at position {error.start + 1}"
+                fail(path, number, f"expected UTF-8 text, got {got}")
             if "#" in text or "%" in text:
                 text = without_comment(text, inside)
             begun = text.lstrip()
             if begun[:1] in ("/", ";") and (sign := begun.split(maxsplit=1)[0][:2]) in ("//", ";", ";;"):
-                fail(
-                    path,
-                    number,
-                    f"expected comments that begin with # or %, got one that begins with {sign}; change them",
-                )
+                what = "comments that begin with # or %"
+                fail(path, number, f"expected {what}, got one that begins with {sign}; change them")
             if begun and begun.strip(", \t\r\n"):
                 yield number, text
 
@@ -102,9 +97,20 @@ def delimiter_of(text: str) -> str | None:
 def check_quotes(path: Path, line: int, text: str) -> None:
     """Refuse a line with a quote that does not end: fields of several lines are not read."""
     if text.count('"') % 2 and re.search(r'(?<![^\s,])"', text):
-        fail(path, line, f"expected a closing quote on the line, got '{one_line(printable(text.strip()), SHOWN)}'")
+        refuse(path, line, "a closing quote on the line", text.strip())
 
 
 def fail(path: Path, line: int, reason: str) -> NoReturn:
     """Refuse a file in one line, with the place."""
     raise BadInput(f"{printable(path)}:{line}: {reason}")
+
+
+def refuse(path: Path, line: int, expected: str, got: str, remedy: str = "") -> NoReturn:
+    """Refuse the text of a line, or a part of it, which is shown."""
+    fail(path, line, f"expected {expected}, got '{one_line(printable(got), SHOWN)}'{remedy}")
+
+
+def check_nodes(path: Path, nodes: int, node_bytes: int) -> None:
+    """Raise Refused for more nodes than memory can hold: a few digits can stand for billions."""
+    if nodes > default_memory() // node_bytes:
+        raise Refused(f"{printable(path)}: {nodes:,} nodes are more than this machine's memory can hold")

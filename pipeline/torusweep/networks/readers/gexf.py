@@ -11,7 +11,7 @@ import numpy as np
 from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.families.graph_listing import ENDPOINTS, Listing, named, note_names, note_unread
 from torusweep.networks.families.graph_numbers import ALSO_CALLED, KNOWN, known_names, set_numbers, set_terminals
-from torusweep.networks.readers.fields import SHOWN, fail
+from torusweep.networks.readers.fields import SHOWN, fail, refuse
 
 OF_EDGES = ("id", "source", "target", "type", "weight")  # attributes that say what a link is
 
@@ -69,15 +69,7 @@ class _Reader:
             self.declared, self.text = given.get("title") or given.get("id", ""), ""
             self.titles[self.of, given.get("id", "")] = self.declared
         elif name == "node" and self.inside[-1:] != ["edge"]:
-            if "node" in self.inside:
-                fail(self.path, line, "expected nodes side by side, got one within another")
-            label = given.get("id", "")
-            if not label or label in self.names or not label.isprintable():
-                fail(self.path, line, f"expected nodes of different ids, got '{one_line(printable(label), SHOWN)}'")
-            self.names[label] = len(self.names)
-            self.nodes.append({})
-            own = {"id", *(["label"] if given.get("label", label) == label else [])}
-            self.unread["node"] |= dict.fromkeys(key for key in given if key not in own)
+            self.node(line, given)
             self.inside.append(name)
         elif name == "edge":
             self.links.append((given.get("source", ""), given.get("target", ""), line))
@@ -86,14 +78,32 @@ class _Reader:
             self.unread["edge"] |= dict.fromkeys(key for key in given if key not in OF_EDGES)
             self.inside.append(name)
         elif name == "attvalue" and self.inside:
-            of = self.inside[-1]
-            key = given.get("for", given.get("id", ""))
-            title = self.titles.get((of, key)) or key
-            (self.nodes if of == "node" else self.data)[-1].setdefault(title, given.get("value", ""))
-            if {"start", "end", "timestamp"} & given.keys():
-                self.unread[of]["times"] = None
+            self.value(self.inside[-1], given)
         elif name != "attvalues" and self.inside:
             self.unread[self.inside[-1]][name] = None
+
+    def node(self, line: int, given: dict[str, str]) -> None:
+        if "node" in self.inside:
+            fail(self.path, line, "expected nodes side by side, got one within another")
+        label = given.get("id", "")
+        if not label or label in self.names or not label.isprintable():
+            refuse(self.path, line, "nodes of different ids", label)
+        self.names[label] = len(self.names)
+        self.nodes.append({})
+        own = {"id", *(["label"] if given.get("label", label) == label else [])}
+        self.unread["node"] |= dict.fromkeys(key for key in given if key not in own)
+
+    def value(self, of: str, given: dict[str, str]) -> None:
+        key = given.get("for", given.get("id", ""))
+        title = self.titles.get((of, key)) or key
+        (self.nodes if of == "node" else self.data)[-1].setdefault(title, given.get("value", ""))
+        if {"start", "end", "timestamp"} & given.keys():
+            self.unread[of]["times"] = None
+
+    def number(self, label: str, line: int) -> int:
+        if label not in self.names:
+            refuse(self.path, line, "a listed node", label)
+        return self.names[label]
 
     def characters(self, text: str) -> None:
         self.text += text if self.declared else ""
@@ -117,10 +127,7 @@ class _Reader:
             )
         listing = Listing(directed=kinds == {"directed"}, nodes=np.arange(len(self.names)))
         for source, target, line in self.links:
-            for end in (source, target):
-                if end not in self.names:
-                    fail(self.path, line, f"expected a listed node, got '{one_line(printable(end), SHOWN)}'")
-            listing.link(self.names[source], self.names[target])
+            listing.link(self.number(source, line), self.number(target, line))
         note_names(listing, self.names)
         self.nodes = [self.defaults["node"] | data for data in self.nodes]
         self.data = [self.defaults["edge"] | data for data in self.data]

@@ -54,9 +54,9 @@ def iblinkinfo(path: Path) -> Listing:
         if other_lid is None or " Active/" not in state:
             draft.left["ports that are down"] = None
             continue
-        if other_lid not in lids:
+        if (other := lids.get(other_lid, -1)) < 0:
             draft.left["the kind of nodes that are only at the other end of links: read as adapters"] = None
-        other = lids[other_lid] if other_lid in lids else draft.node(f"{name.strip()} {other_lid}", line, host=True)
+            other = draft.node(f"{name.strip()} {other_lid}", line, host=True)
         here, there = (node, number), (other, other_number)
         first = here not in ends
         if ends.setdefault(here, there) != there or ends.setdefault(there, here) != here:

@@ -29,15 +29,9 @@ def json_graph(path: Path) -> Listing:
     document = parse_json(path)
     if not isinstance(document, dict):
         return node_link(path)
-    whole = "elements" in document or ("nodes" in document and document.keys() & {"links", "edges"})
-    for key, what in NOT_NETWORKS.items():
-        if key in document and not whole:
-            _refuse(path, f"expected a network in JSON, got {what}")
-    graph = document.get("graph", document.get("graphs"))
-    graph = graph[0] if isinstance(graph, list) and len(graph) == 1 and "graphs" in document else graph
-    links = document.get("links", document.get("edges"))
-    first = links[0] if isinstance(links, list) and links and isinstance(links[0], dict) else {}
-    nodes = document.get("nodes")
+    _refuse_others(path, document)
+    graph = _single_graph(document)
+    nodes, links = document.get("nodes"), document.get("links", document.get("edges"))
     if "elements" in document:
         return _cytoscape(path, document)
     if isinstance(graph, dict) and "nodes" in graph and "nodes" not in document:
@@ -48,11 +42,30 @@ def json_graph(path: Path) -> Listing:
         return _netjson(path, document)
     if {"hosts", "switches", "links"} <= document.keys():
         return _miniedit(path, document)
-    if "from" in first and "to" in first and "source" not in first:
+    if {"from", "to"} <= (first := _keys_of_first(links)) and "source" not in first:
         return _plain(path, nodes, links, ("from", "to"), ("id",))
     if isinstance(nodes, list) and nodes and not any(isinstance(node, dict) and "id" in node for node in nodes):
         return _plain(path, nodes, links, ("source", "target"), ("key", "name"))
     return node_link(path)
+
+
+def _refuse_others(path: Path, document: Json) -> None:
+    """Refuse JSON that is no network, as its keys say."""
+    if "elements" in document or ("nodes" in document and document.keys() & {"links", "edges"}):
+        return
+    for key, what in NOT_NETWORKS.items():
+        if key in document:
+            _refuse(path, f"expected a network in JSON, got {what}")
+
+
+def _single_graph(document: Json) -> Any:
+    """The graph of a document, the only one of a list."""
+    graph = document.get("graph", document.get("graphs"))
+    return graph[0] if isinstance(graph, list) and len(graph) == 1 and "graphs" in document else graph
+
+
+def _keys_of_first(links: Any) -> set[str]:
+    return {*links[0]} if isinstance(links, list) and links and isinstance(links[0], dict) else set()
 
 
 def _cytoscape(path: Path, document: Json) -> Listing:
@@ -127,14 +140,7 @@ def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tupl
         {**_mapping(path, "attributes", link.get("attributes", {})), **link}
         for link in _objects(path, "links or edges", links)
     ]
-    kinds: set[bool | None]
-    if key == "key":
-        kinds = {not _flag(path, "undirected", link.get("undirected", False)) for link in edges}
-    else:
-        kinds = {{"": False, "to": True}.get(str(link.get("arrows", ""))) for link in edges}
-    if len(kinds) > 1 or None in kinds:
-        _refuse(path, "expected every link directed, or none, got both; write an undirected one as two, there and back")
-    draft = Draft(path, directed=kinds == {True})
+    draft = Draft(path, directed=_is_directed(path, key, edges))
     if key != "id" and all(isinstance(link.get(end), int) for link in edges for end in ends):
         names = [str(node.get(key, place)) for place, node in enumerate(objects)]
         names = names if len(set(names)) == len(names) else [*map(str, range(len(names)))]
@@ -144,9 +150,20 @@ def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tupl
         objects = [{**node, "id": name} for node, name in zip(objects, names)]
     elif key:
         objects = [{**node, "id": node[key]} for node in objects]
-    return _of_objects(
-        draft, objects, edges, ends, drop={"id", "key", "name", "arrows", "undirected", "attributes", *ends}
-    )
+    drop = {"id", "key", "name", "arrows", "undirected", "attributes", *ends}
+    return _of_objects(draft, objects, edges, ends, drop=drop)
+
+
+def _is_directed(path: Path, key: str, edges: list[Json]) -> bool:
+    """Whether links are directed, all or none: graphology (key) says which are not, vis.js which are (arrows "to")."""
+    kinds: set[bool | None]
+    if key == "key":
+        kinds = {not _flag(path, "undirected", link.get("undirected", False)) for link in edges}
+    else:
+        kinds = {{"": False, "to": True}.get(str(link.get("arrows", ""))) for link in edges}
+    if len(kinds) > 1 or None in kinds:
+        _refuse(path, "expected every link directed, or none, got both; write an undirected one as two, there and back")
+    return kinds == {True}
 
 
 def _miniedit(path: Path, document: Json) -> Listing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import re
 import struct
@@ -37,10 +38,11 @@ from torusweep.networks.families.graph_numbers import (
     set_numbers,
     set_terminals,
 )
-from torusweep.networks.readers.fields import SHOWN
+from torusweep.networks.readers.fields import SHOWN, fail, notes_on_signs, refuse, text_lines
 from torusweep.networks.topology import default_memory
 
 NODE_BYTES = 256  # of a node in igraph
+LIST = "a list of links with more columns needs a heading such as source,target"
 # what NumPy and zipfile raise on damaged files
 DAMAGED = (
     *(ValueError, EOFError, MemoryError, KeyError, TypeError, IndexError, SyntaxError, AttributeError, RuntimeError),
@@ -82,7 +84,7 @@ def pajek(path: Path) -> Listing:
     text = text_of(path)
     text, unread = _without_partitions(text)
     sections = [section.lower() for section in re.findall(r"^\s*\*(\w+)[^\n]*\n(?=\s*\d)", text, re.MULTILINE)]
-    if any(s.startswith("arcs") for s in sections) and any(s.startswith("edges") for s in sections):
+    if len({kind for section in sections for kind in ("arcs", "edges") if section.startswith(kind)}) > 1:
         raise BadInput(f"{printable(path)}: expected arcs or edges, got both; list each edge as two arcs")
     vertices = re.findall(r"^\s*\*vertices\s+(\d+)", text, re.MULTILINE | re.IGNORECASE)
     if len(vertices) > 1:
@@ -267,3 +269,38 @@ def listing_of(path: Path, matrix: Any, names: Sequence[Any] = ()) -> Listing:
     set_column(listing, "weight", values)
     _name(path, listing, names)
     return listing
+
+
+def matrix(path: Path) -> Listing:
+    """Read a matrix as text: N lines of N numbers, or pandas's form with names above and before them."""
+    inside = list[str]()
+    lines = list(text_lines(path, inside))
+    heading = lines[0][1].strip("\ufeff").lstrip()[:1] in (",", ";") if lines else False
+    rows = [_fields(text) for _, text in lines]
+    names = rows[0][1:] if heading else []
+    if heading and [row[0] if row else "" for row in rows[1:]] != names:
+        raise BadInput(f"{printable(path)}: expected the same names before the lines as above the columns")
+    if len(set(names)) < len(names) or "" in names:
+        raise BadInput(f"{printable(path)}: expected names that differ above the columns; rename one")
+    width = len(rows) - heading
+    values, empty = np.zeros((width, width)), 0
+    for place, (line, row) in enumerate(zip(lines[heading:], rows[heading:])):
+        numbers = row[heading:]
+        if len(numbers) != width:
+            fail(path, line[0], f"expected {width} numbers, as many as there are lines, got {len(numbers)}; {LIST}")
+        try:
+            values[place] = [float(word or 0) for word in numbers]
+            empty += numbers.count("")
+        except ValueError:
+            refuse(path, line[0], "numbers", line[1].strip())
+    listing = listing_of(path, values, names)
+    listing.notes += notes_on_signs(inside)
+    if empty:
+        listing.notes.append(f"{empty:,} empty entries of the matrix read as no link")
+    return listing
+
+
+def _fields(text: str) -> list[str]:
+    """The fields of a line between commas or semicolons, else blanks."""
+    comma = next((mark for mark in ",;" if mark in text), None)
+    return [word.strip() for word in next(csv.reader([text.strip()], delimiter=comma))] if comma else text.split()

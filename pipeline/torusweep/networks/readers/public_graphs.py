@@ -7,25 +7,16 @@ import re
 from pathlib import Path
 from typing import Any
 
-from torusweep.errors import BadInput, Refused, printable
+from torusweep.errors import BadInput, printable
 from torusweep.networks.families.graph_listing import Listing, named
 from torusweep.networks.families.graph_numbers import known_names
 from torusweep.networks.readers.draft import Draft, Rows, lines_of
-from torusweep.networks.readers.fields import NUMBER
-from torusweep.networks.topology import default_memory
+from torusweep.networks.readers.fields import NUMBER, check_nodes
 
 NODE_BYTES = 256  # of a node by its name
 KONECT_WEIGHTS = (
-    *(
-        "unweighted",
-        "positive",
-        "posweighted",
-        "signed",
-        "multisigned",
-        "weighted",
-        "multiweighted",
-        "multiposweighted",
-    ),
+    *("unweighted", "positive", "posweighted", "signed", "multisigned"),
+    *("weighted", "multiweighted", "multiposweighted"),
 )
 WORDS = re.compile(r'"([^"]*)"|([^\s"]+)')  # names with blanks stand in quotes
 
@@ -289,8 +280,7 @@ def caminos(path: Path) -> Listing:
     rows = Rows(draft)
     line, (count, *_) = rows.numbers("NODOS and the number of routers", "NODOS")
     rows.numbers("GRADO and the most links of a router", "GRADO")
-    if count * NODE_BYTES > default_memory():
-        raise Refused(f"{printable(path)}: {count:,} nodes are more than this machine's memory can hold")
+    check_nodes(path, count, NODE_BYTES)
     for router in range(count):
         draft.declare(str(router), line)
     for router in range(count):

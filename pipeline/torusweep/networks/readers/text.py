@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from torusweep.errors import BadInput, Refused, one_line, printable
+from torusweep.errors import BadInput, printable
 from torusweep.networks.families.graph_formats import edge_list
 from torusweep.networks.families.graph_listing import ENDPOINTS, Listing, named, note_names, note_unread, text_of
 from torusweep.networks.families.graph_numbers import ALSO_CALLED, KNOWN, known_names, set_numbers, set_terminals
 from torusweep.networks.readers.counts import metis_of
-from torusweep.networks.readers.fields import SHOWN, fail, notes_on_signs, text_lines
-from torusweep.networks.readers.libraries import listing_of
-from torusweep.networks.topology import default_memory
+from torusweep.networks.readers.fields import check_nodes, refuse, text_lines
 
 NODE_BYTES = 64
 SNAP_LINES = 20  # that comments stand on
-LIST = "a list of links with more columns needs a heading such as source,target"
+PROBLEMS = "edge", "col", "sp", "max", "min"  # of DIMACS
 DOT_TOKEN = re.compile(
     r"""\s+|//[^\n]*|^\#[^\n]*|/\*.*?\*/"""
     r"""|(?P<id>"(?:[^"\\]|\\.)*"|[A-Za-z_\x80-\U0010ffff][\w\x80-\U0010ffff]*|-?(?:\.\d+|\d+(?:\.\d*)?)|<[^<>]*>)"""
@@ -57,14 +54,16 @@ class _Dot:
         yield "end", "the end", place
 
     def fail(self, got: str, place: int, expected: str = "a graph in DOT") -> NoReturn:
-        line = self.text.count("\n", 0, place) + 1
-        fail(self.path, line, f"expected {expected}, got '{one_line(printable(got), SHOWN)}'")
+        refuse(self.path, self.text.count("\n", 0, place) + 1, expected, got)
 
     def take(self) -> str:
         """Return the next token and move on."""
         taken = getattr(self, "token", "")
         self.kind, self.token, self.place = next(self.tokens, ("end", "the end", len(self.text)))
         return taken
+
+    def is_mark(self, *marks: str) -> bool:
+        return self.kind == "mark" and self.token in marks
 
     def expect(self, token: str) -> None:
         if self.token != token or self.kind == "id":
@@ -75,14 +74,14 @@ class _Dot:
         if self.kind != "id":
             self.fail(self.token, self.place, "a name")
         text = self.take()
-        while self.token == "+" and self.kind == "mark":
+        while self.is_mark("+"):
             self.take()
             text = text[:-1] + self.take()[1:]
         return re.sub(r"\\(\n|\")", lambda f: "" if f[1] == "\n" else '"', text[1:-1]) if text[0] == '"' else text
 
     def attributes(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        while self.token == "[" and self.kind == "mark":
+        while self.is_mark("["):
             self.take()
             while self.kind == "id":
                 key = self.name()
@@ -130,35 +129,43 @@ class _Dot:
                 of = self.take().lower()
                 self.usual[of].update(self.attributes())
                 continue
-            if self.token == ";" and self.kind == "mark":
+            if self.is_mark(";"):
                 self.take()
                 continue
             chain = [self.ends(depth)]
-            if self.token == "=" and self.kind == "mark":  # an attribute of the graph
-                self.take()
-                self.of_graph[next(name for name, node in self.names.items() if [node] == chain[0])] = self.name()
-                if not any(node in inside or any(node in link for link in self.links) for node in chain[0]):
-                    self.names.popitem()
-                    self.of_nodes.pop()
+            if self.is_mark("="):
+                self.graph_attribute(chain[0], inside)
                 continue
-            while self.kind == "mark" and self.token in ("->", "--"):
-                if (self.token == "->") != self.directed:
-                    self.fail(self.token, self.place, "'->' in a digraph, '--' in a graph")
-                self.take()
-                chain.append(self.ends(depth))
-            given = self.attributes()
-            inside += [node for nodes in chain for node in nodes]
-            if len(chain) == 1:
-                for node in chain[0]:
-                    self.of_nodes[node].update(given)
-            for tails, heads in pairwise(chain):
-                self.links += [(tail, head) for tail in tails for head in heads]
-                self.data += [{**self.usual["edge"], **given}] * (len(tails) * len(heads))
+            inside += self.chain(chain, depth)
         self.usual = outer
         self.expect("}")
         return inside
 
-    def listing(self) -> Listing:
+    def graph_attribute(self, nodes: list[int], inside: list[int]) -> None:
+        """An attribute of the graph: its name has been taken for a node, and is none unless it is met elsewhere."""
+        self.take()
+        self.of_graph[next(name for name, node in self.names.items() if [node] == nodes)] = self.name()
+        if not any(node in inside or any(node in link for link in self.links) for node in nodes):
+            self.names.popitem()
+            self.of_nodes.pop()
+
+    def chain(self, chain: list[list[int]], depth: int) -> list[int]:
+        """The nodes of a statement that begins with the first of a chain: nodes, or links from each to the next."""
+        while self.is_mark("->", "--"):
+            if (self.token == "->") != self.directed:
+                self.fail(self.token, self.place, "'->' in a digraph, '--' in a graph")
+            self.take()
+            chain.append(self.ends(depth))
+        given = self.attributes()
+        for node in chain[0] if len(chain) == 1 else ():
+            self.of_nodes[node].update(given)
+        for tails, heads in pairwise(chain):
+            self.links += product(tails, heads)
+            self.data += [{**self.usual["edge"], **given}] * (len(tails) * len(heads))
+        return [node for nodes in chain for node in nodes]
+
+    def graph(self) -> Listing:
+        """The nodes and links of the file, which has one graph."""
         strict = self.token.lower() == "strict"
         if strict:
             self.take()
@@ -175,6 +182,10 @@ class _Dot:
         for link in self.links:
             listing.link(*link)
         listing.nodes = np.arange(len(self.names))
+        return listing
+
+    def listing(self) -> Listing:
+        listing = self.graph()
         called = [data.get("name", "") for data in self.of_nodes]  # as igraph writes it
         distinct = all(called) and len(set(called)) == len(called) and all(map(str.isprintable, called))
         note_names(listing, {name: node for node, name in enumerate(called)} if distinct else self.names)
@@ -221,22 +232,23 @@ def graph6(path: Path) -> Listing:
     for value in values[start : start + digits].tolist():
         n = n << 6 | value
     bits = ((values[start + digits :, None] >> np.arange(5, -1, -1)) & 1).reshape(-1)
-    if n > default_memory() // NODE_BYTES:
-        raise Refused(f"{printable(path)}: {n:,} nodes are more than this machine's memory can hold")
-    listing = Listing(directed=kind == b"&", nodes=np.arange(n))
-    if kind == b":":
-        ends = _sparse6(n, bits)
-    else:
-        needed = n * n if kind else n * (n - 1) // 2
-        if not needed <= len(bits) < needed + 6:
-            raise BadInput(f"{printable(path)}: expected {needed:,} bits for {n:,} nodes, got {len(bits):,}")
-        # the upper triangle by columns; of a digraph the matrix by rows
-        where = np.flatnonzero(bits[:needed])
-        columns = np.arange(n)
-        head = np.searchsorted(columns * (columns + 1) // 2, where, "right") if not kind else where % max(n, 1)
-        ends = np.column_stack([where // max(n, 1) if kind else where - head * (head - 1) // 2, head])
-    listing.tails, listing.heads = ends[:, 0].astype(np.int64), ends[:, 1].astype(np.int64)
-    return listing
+    check_nodes(path, n, NODE_BYTES)
+    ends = _sparse6(n, bits) if kind == b":" else _matrix6(path, n, bits, directed=kind == b"&")
+    tails, heads = ends[:, 0].astype(np.int64), ends[:, 1].astype(np.int64)
+    return Listing(tails, heads, np.arange(n), directed=kind == b"&")
+
+
+def _matrix6(path: Path, n: int, bits: np.ndarray, *, directed: bool) -> np.ndarray:
+    """int64[E, 2]: the ends of links, from a matrix by rows where directed, else its upper triangle by columns."""
+    needed = n * n if directed else n * (n - 1) // 2
+    if not needed <= len(bits) < needed + 6:
+        raise BadInput(f"{printable(path)}: expected {needed:,} bits for {n:,} nodes, got {len(bits):,}")
+    where = np.flatnonzero(bits[:needed])
+    if directed:
+        return np.column_stack([where // max(n, 1), where % max(n, 1)])
+    columns = np.arange(n)
+    head = np.searchsorted(columns * (columns + 1) // 2, where, "right")
+    return np.column_stack([where - head * (head - 1) // 2, head])
 
 
 def _sparse6(n: int, bits: np.ndarray) -> np.ndarray:
@@ -263,43 +275,64 @@ def dimacs(path: Path) -> Listing:
     not read. Raises BadInput if there are fewer links than the line p counts; colourings may list each from both ends.
     Source: DIMACS challenges: graph colouring, network flows (1990), shortest paths (challenge 9), file formats.
     """
-    listing = Listing()
-    problem, values, nodes, links = "", [], 0, 0
+    listing, problem = Listing(), _Problem("", 0, 0)
+    values: list[str | None] = []
     unread: dict[str, None] = {}
     for line, text in text_lines(path):
         kind, *words = text.split()
         if kind == "c":
             continue
-        if kind == "p" and not problem and len(words) == 3 and words[0] in ("edge", "col", "sp", "max", "min"):
-            problem = words[0]
-            if not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words[1:]):
-                fail(path, line, f"expected numbers of nodes and links, got '{_shown(text)}'")
-            nodes, links = int(words[1]), int(words[2])
-            if nodes > default_memory() // NODE_BYTES:
-                raise Refused(f"{printable(path)}: {nodes:,} nodes are more than this machine's memory can hold")
-        elif problem and kind in ("a", "e") and len(words) == (2 if kind == "e" else 3 if problem != "min" else 5):
-            ends = [int(word) if word.isascii() and word.isdigit() and len(word) < 10 else 0 for word in words[:2]]
-            if not all(1 <= end <= nodes for end in ends):
-                fail(path, line, f"expected nodes 1 … {nodes:,}, got '{_shown(text)}'")
-            listing.link(*ends)
-            values.append(words[3 if problem == "min" else 2] if kind == "a" else None)
-            unread |= dict.fromkeys(["least flows", "costs"]) if problem == "min" else {}
-        elif problem and kind == "n":
+        if kind == "p" and not problem.kind and len(words) == 3 and words[0] in PROBLEMS:
+            problem = _problem(path, line, text)
+        elif kind in ("a", "e") and len(words) == problem.fields[kind]:
+            listing.link(*problem.ends(path, line, text))
+            values.append(words[3 if problem.kind == "min" else 2] if kind == "a" else None)
+            unread |= dict.fromkeys(["least flows", "costs"]) if problem.kind == "min" else {}
+        elif problem.kind and kind == "n":
             unread["lines n"] = None
         else:
-            fail(path, line, f"expected a line of DIMACS (c, p, n, e, a), got '{_shown(text)}'")
-    listing.nodes = np.arange(1, nodes + 1)
-    listing.directed = problem not in ("edge", "col")
-    _check_count(path, listing, links, "the line p")
+            refuse(path, line, "a line of DIMACS (c, p, n, e, a)", text.strip())
+    listing.nodes = np.arange(1, problem.nodes + 1)
+    listing.directed = problem.kind not in ("edge", "col")
+    _check_count(path, listing, problem.links, "the line p")
     with named(path):
-        if any(value is not None for value in values):
-            set_numbers(listing, {"weight" if problem == "sp" else "bandwidth": values})
+        if values.count(None) < len(values):
+            set_numbers(listing, {"weight" if problem.kind == "sp" else "bandwidth": values})
     note_unread(listing, {"DIMACS": unread})
     return listing
 
 
-def _shown(text: str) -> str:
-    return one_line(printable(text.strip()), SHOWN)
+class _Problem(NamedTuple):
+    """The line p of DIMACS: the kind of problem, "" before the line, and how many nodes and links there are."""
+
+    kind: str
+    nodes: int
+    links: int
+
+    @property
+    def fields(self) -> dict[str, int]:
+        """How many fields a link has, on a line e and on a line a; none before the line p."""
+        return {"e": 2, "a": 5 if self.kind == "min" else 3} if self.kind else {"e": -1, "a": -1}
+
+    def ends(self, path: Path, line: int, text: str) -> list[int]:
+        """The two nodes of a link."""
+        ends = [int(word) if _is_number(word) else 0 for word in text.split()[1:3]]
+        if not all(1 <= end <= self.nodes for end in ends):
+            refuse(path, line, f"nodes 1 … {self.nodes:,}", text.strip())
+        return ends
+
+
+def _problem(path: Path, line: int, text: str) -> _Problem:
+    kind, *counts = text.split()[1:]
+    if not all(map(_is_number, counts)):
+        refuse(path, line, "numbers of nodes and links", text.strip())
+    problem = _Problem(kind, *map(int, counts))
+    check_nodes(path, problem.nodes, NODE_BYTES)
+    return problem
+
+
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) < 10
 
 
 def _check_count(path: Path, listing: Listing, links: int, where: str) -> None:
@@ -349,36 +382,4 @@ def metis(path: Path) -> Listing:
     if graph.labelled:
         listing.notes.append("first number of each line read as its node, as in Chaco; METIS has sizes of nodes there")
     note_unread(listing, {"METIS": graph.unread})
-    return listing
-
-
-def matrix(path: Path) -> Listing:
-    """Read a matrix as text: N lines of N numbers, or pandas's form with names above and before them."""
-    inside = list[str]()
-    lines = list(text_lines(path, inside))
-    heading = lines[0][1].strip("\ufeff").lstrip()[:1] in (",", ";") if lines else False
-    rows = []
-    for _, text in lines:
-        comma = next((mark for mark in ",;" if mark in text), None)
-        rows.append([w.strip() for w in next(csv.reader([text.strip()], delimiter=comma))] if comma else text.split())
-    names = rows[0][1:] if heading else []
-    if heading and [row[0] if row else "" for row in rows[1:]] != names:
-        raise BadInput(f"{printable(path)}: expected the same names before the lines as above the columns")
-    if len(set(names)) < len(names) or "" in names:
-        raise BadInput(f"{printable(path)}: expected names that differ above the columns; rename one")
-    width = len(rows) - heading
-    values, empty = np.zeros((width, width)), 0
-    for place, (line, row) in enumerate(zip(lines[heading:], rows[heading:])):
-        numbers = row[heading:]
-        if len(numbers) != width:
-            fail(path, line[0], f"expected {width} numbers, as many as there are lines, got {len(numbers)}; {LIST}")
-        try:
-            values[place] = [float(word or 0) for word in numbers]
-            empty += numbers.count("")
-        except ValueError:
-            fail(path, line[0], f"expected numbers, got '{one_line(printable(line[1].strip()), SHOWN)}'")
-    listing = listing_of(path, values, names)
-    listing.notes += notes_on_signs(inside)
-    if empty:
-        listing.notes.append(f"{empty:,} empty entries of the matrix read as no link")
     return listing

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
-from torusweep.errors import Refused, printable
 from torusweep.networks.families.graph_listing import Listing
 from torusweep.networks.readers.draft import Draft, lines_of
-from torusweep.networks.readers.fields import NUMBER
+from torusweep.networks.readers.fields import NUMBER, check_nodes
 from torusweep.networks.readers.public_graphs import NODE_BYTES, words_of
-from torusweep.networks.topology import default_memory
 from torusweep.quantities import counted
 
+Row = tuple[int, list[str]]  # a line's number and its words
 DL_SECTION = re.compile(r"\s*((?:row |column |matrix )?labels( embedded)?|data)\s*:?\s*(.*)", re.IGNORECASE)
 
 
@@ -33,13 +33,9 @@ def ucinet(path: Path) -> Listing:
     if not number or said.get("nm", "1") != "1":
         draft.fail(1, "DL of one square matrix, as 'dl n=4 format=edgelist1'", head)
     count = draft.whole(number, 1, "the number n of nodes")
-    if count > default_memory() // NODE_BYTES:
-        raise Refused(f"{printable(path)}: {count:,} nodes are more than this machine's memory can hold")
+    check_nodes(path, count, NODE_BYTES)
     if embedded and form == "fullmatrix" and rows:
-        labels = rows.pop(0)[1]
-        if _alike(labels) != _alike([words[0] for _, words in rows]):
-            draft.fail(1, "the labels of columns at the rows, too", " ".join(labels))
-        rows = [(line, words[1:]) for line, words in rows]
+        labels, rows = _embedded_labels(draft, rows)
     if labels and len(labels) != count:
         draft.fail(1, f"{count} labels", f"{len(labels)} of them")
     if labels is not None:
@@ -56,15 +52,18 @@ def ucinet(path: Path) -> Listing:
     return draft.listing()
 
 
-def _alike(labels: list[str]) -> list[str]:
-    """Labels in capitals, as UCINET compares them."""
-    return [label.upper() for label in labels]
+def _embedded_labels(draft: Draft, rows: list[Row]) -> tuple[list[str], list[Row]]:
+    """The labels above and before a matrix, and its rows without them. UCINET writes all in capitals."""
+    labels = rows[0][1]
+    if [label.upper() for label in labels] != [words[0].upper() for _, words in rows[1:]]:
+        draft.fail(1, "the labels of columns at the rows, too", " ".join(labels))
+    return labels, [(line, words[1:]) for line, words in rows[1:]]
 
 
-def _sections(draft: Draft) -> tuple[str, list[str] | None, list[tuple[int, list[str]]]]:
+def _sections(draft: Draft) -> tuple[str, list[str] | None, list[Row]]:
     """The head of a DL file, its labels (None if embedded in the data), and the rows of its data."""
     mode, head, labels, embedded = "head", "", list[str](), False
-    rows: list[tuple[int, list[str]]] = []
+    rows: list[Row] = []
     for line, text in lines_of(draft.path):
         section = DL_SECTION.match(text)
         if section and (mode != "data" or section[2] is not None):
@@ -82,7 +81,7 @@ def _sections(draft: Draft) -> tuple[str, list[str] | None, list[tuple[int, list
     return head, None if embedded else labels, rows
 
 
-def _add_matrix(draft: Draft, count: int, rows: list[tuple[int, list[str]]]) -> None:
+def _add_matrix(draft: Draft, count: int, rows: list[Row]) -> None:
     values = [(line, word) for line, words in rows for word in words]
     if len(values) != count * count:
         draft.fail(1, f"{count * count:,} entries of a matrix", f"{len(values):,} of them")
@@ -93,23 +92,27 @@ def _add_matrix(draft: Draft, count: int, rows: list[tuple[int, list[str]]]) -> 
             draft.link(*divmod(place, count), line, weight=value)
 
 
-def _add_lists(
-    draft: Draft, rows: list[tuple[int, list[str]]], *, pairs: bool, labels: list[str], embedded: bool
-) -> None:
+def _add_lists(draft: Draft, rows: list[Row], *, pairs: bool, labels: list[str], embedded: bool) -> None:
     """Add links: each line has two nodes and a weight, or a node and its neighbours."""
     weighted = pairs and any(len(words) == 3 for _, words in rows)
     without = sum(len(words) == 2 for _, words in rows) if weighted else 0
     if without:
         draft.notes.append(f"{counted(without, 'link')} without a value, which DL takes as 1")
-    called = {label.upper(): label for label in reversed(draft.names)}
+    number = _numbering(draft, labels, embedded)
     for line, words in rows:
         if pairs and len(words) not in (2, 3):
             draft.fail(line, "two nodes and a weight or none", " ".join(words))
         ends = words[:2] if pairs else words
-        if labels and not embedded:
-            ends = [labels[draft.whole(word, line, "a node", len(labels), least=1) - 1] for word in ends]
-        if embedded:
-            ends = [called.setdefault(end.upper(), end) for end in ends]
-        first, *others = (draft.node(end, line) if embedded else draft.known(end, line) for end in ends)
+        first, *others = (number(end, line) for end in ends)
         for other in others:
             draft.link(first, other, line, weight=(words[2] if len(words) == 3 else "1") if weighted else None)
+
+
+def _numbering(draft: Draft, labels: list[str], embedded: bool) -> Callable[[str, int], int]:
+    """The node that a word on a line is: by its label, which may be new where embedded, or its number, or its name."""
+    called = {label.upper(): label for label in reversed(draft.names)}
+    if embedded:
+        return lambda word, line: draft.node(called.setdefault(word.upper(), word), line)
+    if not labels:
+        return draft.known
+    return lambda word, line: draft.known(labels[draft.whole(word, line, "a node", len(labels), least=1) - 1], line)

@@ -154,12 +154,7 @@ UTILIZATION = class_bars("mean use of a link, flits/cycle", "", "")
 
 
 def _figure(
-    number: str,
-    tables: tuple[str, ...],
-    title: str,
-    caption: str,
-    rows: Callable[[Tables], list[Row]],
-    chart: Chart,
+    number: str, tables: tuple[str, ...], title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Chart
 ) -> Figure:
     chart = chart._replace(title=title, caption=caption)
     return Figure(f"c10-fig-{number}-simulated", "C10", panel_of(number), tables, rows, chart)

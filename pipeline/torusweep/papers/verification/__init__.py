@@ -38,13 +38,7 @@ from torusweep.papers.verification.quantities import (
     is_static,
     parts,
 )
-from torusweep.papers.verification.rows import (
-    Expected,
-    cubes_of,
-    deadlock_request,
-    load_expected,
-    placement_of,
-)
+from torusweep.papers.verification.rows import Expected, cubes_of, deadlock_request, load_expected, placement_of
 from torusweep.tables import store
 
 COMPARED = ("static", "loads", "deadlock", "layout", "latency", "simulation")  # tables with numbers of the papers

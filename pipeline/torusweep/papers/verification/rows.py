@@ -40,17 +40,8 @@ PAPER_NAMES = {  # by short name, in the order of the page; docs/papers.md
 }
 PAPERS = tuple(PAPER_NAMES)
 COLUMNS = (
-    "paper",
-    "place",
-    "row",
-    "topology",
-    "quantity",
-    "value",
-    "tolerance",
-    "relation",
-    "corrected",
-    "reason",
-    "waits_for",
+    *("paper", "place", "row", "topology", "quantity", "value"),
+    *("tolerance", "relation", "corrected", "reason", "waits_for"),
 )
 RELATIONS = ("=", "~=", "<=", "<", ">", "sign")
 
