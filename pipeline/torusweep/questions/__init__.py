@@ -18,7 +18,7 @@ ASKED = {
         "capacity": ("torusweep.questions.loads.capacity", "The most that any routing can carry, with proof."),
     },
     "Can it lock?": {
-        "deadlock": ("torusweep.questions.deadlock.stage", "Whether a routing can deadlock: a proof, or the cycle."),
+        "deadlock": ("torusweep.questions.deadlock.stage", "Whether a routing can deadlock: a proof, or the cycle.")
     },
     "How fast?": {
         "simulate": ("torusweep.questions.simulation.stage", "Latency and accepted load, simulated flit by flit."),
@@ -30,7 +30,7 @@ ASKED = {
         "layout": ("torusweep.questions.layout.stage", "Where nodes are placed, and how long the wires are."),
     },
     "What if parts fail?": {
-        "availability": ("torusweep.questions.availability.stage", "What is left when links, routers or cubes fail."),
+        "availability": ("torusweep.questions.availability.stage", "What is left when links, routers or cubes fail.")
     },
     "Which one?": {
         "best": ("torusweep.answers.best", "The best of all lattices of a size, with proof."),
@@ -38,7 +38,7 @@ ASKED = {
         "screen": ("torusweep.questions.screen.stage", "The few numbers that choose, for many networks at once."),
     },
     "Where does a job go?": {
-        "place": ("torusweep.questions.placement.question", "The best order of a job's devices on a slice."),
+        "place": ("torusweep.questions.placement.question", "The best order of a job's devices on a slice.")
     },
 }
 QUESTIONS = {name: entry for asked in ASKED.values() for name, entry in asked.items()}

@@ -21,12 +21,7 @@ from torusweep.run.progress import logged, tell
 from torusweep.run.steps import STEPS
 from torusweep.sweeps.configuration import Sweep, load, of_mapping
 from torusweep.sweeps.points import estimates, stage_digest
-from torusweep.sweeps.requested_points import (
-    input_files,
-    requested_derived,
-    requested_points,
-    requested_stages,
-)
+from torusweep.sweeps.requested_points import input_files, requested_derived, requested_points, requested_stages
 from torusweep.tables import current, store
 from torusweep.tables.keys import program_digest
 

@@ -11,16 +11,7 @@ from torusweep.documents import Place
 from torusweep.errors import BadInput, Refused, nearest, printable
 from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
 from torusweep.networks.realisation import check_size
-from torusweep.networks.seed_runs import (
-    SEED,
-    Networks,
-    SeedRun,
-    before_seed,
-    count_of,
-    first_of,
-    plan_of,
-    seed_run,
-)
+from torusweep.networks.seed_runs import SEED, Networks, SeedRun, before_seed, count_of, first_of, plan_of, seed_run
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan
 from torusweep.questions.stage import LazyNetwork, NetworkChoice
@@ -79,11 +70,7 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Swe
 
 
 def expand_stage(
-    sweep: Sweep,
-    stage: Stage,
-    networks: Sequence[SweepNetwork],
-    *,
-    expected: Iterable[tuple[str, Any]] = (),
+    sweep: Sweep, stage: Stage, networks: Sequence[SweepNetwork], *, expected: Iterable[tuple[str, Any]] = ()
 ) -> list[Point]:
     """A stage's points in the order of the configuration, then points needed beside its section, each once.
 

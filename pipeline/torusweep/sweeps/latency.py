@@ -38,7 +38,7 @@ INPUTS = [
 UNIFORM_MINIMAL = {"routing": "minimal", "traffic": "uniform", "method": "exact"}
 USED = {
     "static": [
-        *("topology", "nodes", "terminals", "connected", "directed", "degree_max", "mean_distance", "bisection_upper"),
+        *("topology", "nodes", "terminals", "connected", "directed", "degree_max", "mean_distance", "bisection_upper")
     ],
     "loads": ["topology", "per_class_load", "per_class_hops", "max_channel_load", *UNIFORM_MINIMAL],
     "layout": ["topology", "placement", "wire_length_total"],

@@ -49,12 +49,7 @@ def software() -> dict[str, Any]:
             packages[name] = version(name)
         except PackageNotFoundError:
             continue
-    return {
-        "torusweep": __version__,
-        "commit": _commit(),
-        "python": platform.python_version(),
-        "packages": packages,
-    }
+    return {"torusweep": __version__, "commit": _commit(), "python": platform.python_version(), "packages": packages}
 
 
 def _commit() -> str:

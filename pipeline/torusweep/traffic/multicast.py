@@ -17,8 +17,7 @@ from torusweep.traffic.matrix import Traffic
 
 Root = Annotated[int | str, Whole(0, "the terminal that sends: its number, or its name in quotes")]
 To = Annotated[
-    list[int | str] | None,
-    Meaning("terminals that receive: [1, 2, 5], names in quotes; all others where left out"),
+    list[int | str] | None, Meaning("terminals that receive: [1, 2, 5], names in quotes; all others where left out")
 ]
 Size = Annotated[
     int | None, Whole(2, "terminals of a group, in the order of their numbers; all terminals where left out")

@@ -16,13 +16,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.questions.availability.columns import AVAILABILITY
 from torusweep.questions.availability.failing import Failing, check_count, failing_parts, outcomes_of
-from torusweep.questions.availability.measures import (
-    MEASURES,
-    QUANTITIES,
-    UP_DOWN,
-    Survivors,
-    size_of,
-)
+from torusweep.questions.availability.measures import MEASURES, QUANTITIES, UP_DOWN, Survivors, size_of
 from torusweep.questions.availability.request import AvailabilityRequest, Draws, draws_of
 from torusweep.questions.deadlock.layers import METHOD as LAYERS
 from torusweep.questions.how import How

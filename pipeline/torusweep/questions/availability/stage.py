@@ -16,11 +16,7 @@ from torusweep.networks.topology import Meaning, Plan, Topology, Whole
 from torusweep.questions.answer import Records, Row
 from torusweep.questions.availability.columns import AVAILABILITY
 from torusweep.questions.availability.failing import check_count, failing_parts, fails_of, most_parts
-from torusweep.questions.availability.measures import (
-    MEASURES,
-    USUAL,
-    DrawSize,
-)
+from torusweep.questions.availability.measures import MEASURES, USUAL, DrawSize
 from torusweep.questions.availability.record import availability_rows
 from torusweep.questions.availability.request import (
     MOST_DRAWS,
@@ -101,9 +97,7 @@ def _several(value: Any) -> Any:
 
 Count = Annotated[int, Field(ge=0, le=10**9)]
 Counts = Annotated[
-    tuple[Count, ...],
-    Field(strict=False),
-    BeforeValidator(_several, json_schema_input_type=Count | list[Count]),
+    tuple[Count, ...], Field(strict=False), BeforeValidator(_several, json_schema_input_type=Count | list[Count])
 ]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Probabilities = Annotated[
@@ -163,9 +157,7 @@ def availability(
     ] = AvailabilityRequest.draws,
     seed: Annotated[int, Whole(0, "seed of the random draws", 2**63 - 1)] = AvailabilityRequest.seed,
     sample: Annotated[
-        int,
-        Whole(1, "draws on which costly measures are computed", MOST_DRAWS),
-        Absent("as many as take some seconds"),
+        int, Whole(1, "draws on which costly measures are computed", MOST_DRAWS), Absent("as many as take some seconds")
     ]
     | None = None,
     measures: Annotated[tuple[str, ...], MEASURE, Typed("--measure")] = USUAL,

@@ -78,12 +78,7 @@ COLLECTIVES = (
         "",
         "the same, as the network's file or graph calls the nodes; null where they have numbers only",
     ),
-    Column(
-        "ring_order",
-        "list<int64>",
-        "",
-        "terminals in the order of its ring; null without a ring, and of several",
-    ),
+    Column("ring_order", "list<int64>", "", "terminals in the order of its ring; null without a ring, and of several"),
     Column(
         "cut_nodes",
         "list<int64>",

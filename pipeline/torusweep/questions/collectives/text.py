@@ -58,8 +58,7 @@ def print_collective(
         if not order and row["algorithm"] in RINGS and row["latency_hops"] > row["steps"]:
             most = -(-row["latency_hops"] // row["steps"])
             print_note(
-                console,
-                f"{row['algorithm']}: no Hamiltonian cycle is known here, so messages go up to {most} hops",
+                console, f"{row['algorithm']}: no Hamiltonian cycle is known here, so messages go up to {most} hops"
             )
     for reason in dict.fromkeys(left_out.values()):
         print_note(console, f"left out: {reason}")

@@ -213,10 +213,7 @@ def cells_after(onward: np.ndarray, cell: np.ndarray, direction: np.ndarray, hop
 
 
 def join_halves(
-    routing: SourceRouting,
-    classes: np.ndarray,
-    channels: Channels,
-    returning: Callable[[np.ndarray], np.ndarray],
+    routing: SourceRouting, classes: np.ndarray, channels: Channels, returning: Callable[[np.ndarray], np.ndarray]
 ) -> None:
     """Add the dependencies between the two halves of routes by way of a random node.
 
@@ -290,12 +287,7 @@ def _ends_of_second_halves(
 
 
 def _first_channels(
-    routing: SourceRouting,
-    classes: np.ndarray,
-    channels: Channels,
-    source: np.ndarray,
-    end: np.ndarray,
-    direction: int,
+    routing: SourceRouting, classes: np.ndarray, channels: Channels, source: np.ndarray, end: np.ndarray, direction: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
     """Yield, for routes source → end, int[B], that begin in a direction, (packets of a route, their channel, its hops).
 

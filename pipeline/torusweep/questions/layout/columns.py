@@ -27,13 +27,7 @@ LAYOUT = (
         "links between cabinets, a bidirectional one counted once; null where there are none",
         "less",
     ),
-    Column(
-        "wire_length_max",
-        "int64",
-        "pitches",
-        "longest wire (Manhattan length); null without wires",
-        "less",
-    ),
+    Column("wire_length_max", "int64", "pitches", "longest wire (Manhattan length); null without wires", "less"),
     Column(
         "wire_length_mean",
         "double",

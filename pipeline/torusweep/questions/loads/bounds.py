@@ -203,7 +203,6 @@ def _worst(topology: Topology, form: Routing) -> tuple[float | None, str]:
         return None, f"expected {most}, got {nodes:,} and {len(channels) * nodes**2:,}; choose a smaller network"
     shares = pair_shares(form, channels)
     worst = worst_permutation(
-        shares,
-        capacity=None if topology.bandwidth is None else topology.bandwidth.reshape(-1)[channels],
+        shares, capacity=None if topology.bandwidth is None else topology.bandwidth.reshape(-1)[channels]
     )
     return 1 / worst.load, f"matchings of greatest weight for {counted(len(channels), 'channel')} (Towles & Dally 2002)"

@@ -305,11 +305,7 @@ def _seconds(options: Sequence[_Option]) -> float:
 
 
 def _placement(
-    operations: Sequence[JobOperation],
-    names: list[str],
-    blocks: list[Block],
-    row: np.ndarray,
-    kept: _Kept,
+    operations: Sequence[JobOperation], names: list[str], blocks: list[Block], row: np.ndarray, kept: _Kept
 ) -> JobPlacement:
     devices = np.zeros((1,) * len(names), np.int32)
     for axis, option in enumerate(kept.chosen):

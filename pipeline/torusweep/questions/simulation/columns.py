@@ -78,11 +78,7 @@ SIMULATION = (
     ),
     Column("p99_message_latency", "int64", "cycles", "message latency that 99 % of the messages do not exceed", "less"),
     Column(
-        "cycles",
-        "int64",
-        "cycles",
-        "length of a run, warm-up included; null for a workload without a limit",
-        "neither",
+        "cycles", "int64", "cycles", "length of a run, warm-up included; null for a workload without a limit", "neither"
     ),
     Column(
         "warm_up",

@@ -116,8 +116,7 @@ class Parameters:
         | None
     ) = None
     traffic: Annotated[
-        str | GivenTraffic,
-        replace(TRAFFIC, meaning=f"{TRAFFIC.meaning}, as 'torusweep loads --help' lists", title=""),
+        str | GivenTraffic, replace(TRAFFIC, meaning=f"{TRAFFIC.meaning}, as 'torusweep loads --help' lists", title="")
     ] = "uniform"
     injection: Annotated[str, INJECTION, OF_ROUTER] | None = None
     source_queue: (

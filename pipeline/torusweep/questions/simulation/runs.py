@@ -73,10 +73,7 @@ class Outcome(NamedTuple):
 
 
 def run(
-    setup: Setup,
-    experiments: Sequence[Experiment],
-    how: How = USUALLY,
-    progress: Callable[[float], None] | None = None,
+    setup: Setup, experiments: Sequence[Experiment], how: How = USUALLY, progress: Callable[[float], None] | None = None
 ) -> list[Outcome]:
     """The outcome of each experiment, which depends only on the experiment and the setup.
 
@@ -179,9 +176,7 @@ def _packets(setup: Setup, one: Experiment) -> float:
 
 
 def _run_group(
-    experiments: Sequence[tuple[Setup, Experiment]],
-    how: How,
-    progress: Callable[[float], None] | None = None,
+    experiments: Sequence[tuple[Setup, Experiment]], how: How, progress: Callable[[float], None] | None = None
 ) -> list[Outcome]:
     """The outcomes of experiments with similar setups (`likeness`), in one call of the kernel."""
     generated = [_generated(setup, one, how.backend) for setup, one in experiments]

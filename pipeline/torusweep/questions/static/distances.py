@@ -62,13 +62,7 @@ class Searches(NamedTuple):
 
 
 def terminal_distances(
-    topology: Topology,
-    orbits: Orbits,
-    *,
-    use_symmetry: bool,
-    backend: str,
-    threads: int | None,
-    routers: bool = False,
+    topology: Topology, orbits: Orbits, *, use_symmetry: bool, backend: str, threads: int | None, routers: bool = False
 ) -> DistanceNumbers:
     """Distances over all ordered pairs of terminals with a path between them.
 
@@ -95,13 +89,7 @@ def terminal_distances(
 
 
 def router_distances(
-    topology: Topology,
-    hops: DistanceNumbers,
-    orbits: Orbits,
-    *,
-    use_symmetry: bool,
-    backend: str,
-    threads: int | None,
+    topology: Topology, hops: DistanceNumbers, orbits: Orbits, *, use_symmetry: bool, backend: str, threads: int | None
 ) -> DistanceNumbers:
     """Distances over all ordered pairs of nodes with a path between them, nodes without terminals included.
 
@@ -286,10 +274,7 @@ class DistancesQuestion(Askable):
     ask = staticmethod(distances)
     command = "distances"
     heeds = heeds("direction, terminals, forwarding")
-    examples = (
-        'distances "torus(k=8, n=2)"',
-        'distances "faulty(torus(k=16, n=3), links=3, seed=1)" --json',
-    )
+    examples = ('distances "torus(k=8, n=2)"', 'distances "faulty(torus(k=16, n=3), links=3, seed=1)" --json')
 
     def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
         alike = network.plan.symmetries is not no_symmetries

@@ -26,12 +26,7 @@ from torusweep.questions.stage import under
 from torusweep.questions.static.bisection import bisection_bounds
 from torusweep.questions.static.blocks import BlockDistances, BlockNumbers, row_of
 from torusweep.questions.static.columns import STATIC
-from torusweep.questions.static.connectivity import (
-    Transitivity,
-    components,
-    decide_transitivity,
-    edge_connectivity,
-)
+from torusweep.questions.static.connectivity import Transitivity, components, decide_transitivity, edge_connectivity
 from torusweep.questions.static.distances import (
     DistanceNumbers,
     router_distances,

@@ -296,9 +296,7 @@ def _arranged(
         None
         if headers is None
         else Headers(
-            None if headers.input is None else headers.input[order],
-            headers.state[order],
-            headers.following[row],
+            None if headers.input is None else headers.input[order], headers.state[order], headers.following[row]
         ),
         lost,
     )

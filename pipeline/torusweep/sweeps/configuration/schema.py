@@ -10,16 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import (
-    ConfigDict,
-    Discriminator,
-    Field,
-    PrivateAttr,
-    Tag,
-    create_model,
-    field_validator,
-    model_validator,
-)
+from pydantic import ConfigDict, Discriminator, Field, PrivateAttr, Tag, create_model, field_validator, model_validator
 
 from torusweep.documents import Place, spelled
 from torusweep.errors import BadInput, one_line
@@ -186,8 +177,7 @@ class Cluster(Section):
         None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's"
     )
     cores: Literal["auto"] | Annotated[int, Field(ge=1, le=4096)] = Field(
-        "auto",
-        description="most cores that a process takes; auto: all that it may use here, 8 for a job on a cluster",
+        "auto", description="most cores that a process takes; auto: all that it may use here, 8 for a job on a cluster"
     )
     parts: Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_PARTS)] = Field(
         "auto",
@@ -296,8 +286,7 @@ class Settings(Section):
     )
     fault_nodes: FaultNodes = Field(None, description=f"of every network, {FAULTS.meaning}; null: not")
     certificates: bool = Field(
-        False,
-        description="also write the table certificates: proofs of the tables' rows that certify/check.py checks",
+        False, description="also write the table certificates: proofs of the tables' rows that certify/check.py checks"
     )
     symmetry: bool = Field(
         True,
