@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
-from torusweep.all_columns import TABLES
+from torusweep.all_columns import all_tables
 from torusweep.answers.best import BestNetworks
 from torusweep.charts.looks import KINDS
 from torusweep.networks import families
@@ -239,17 +239,17 @@ def faults_of(column: Column) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("table", [*TABLES, "best networks"])
+@pytest.mark.parametrize("table", [*all_tables(), "best networks"])
 def test_a_column_says_its_unit_its_meaning_and_which_way_is_better(table: str):
-    columns = BestNetworks.columns if table == "best networks" else TABLES[table]
+    columns = BestNetworks.columns if table == "best networks" else all_tables()[table].columns
     assert {column.name: faults for column in columns if (faults := faults_of(column))} == {}
 
 
 def test_columns_of_one_name_and_unit_agree_on_which_way_is_better():
     """Where a value is asked for, in points, neither is."""
     said: dict[tuple[str, str], set[str]] = {}
-    for table, columns in TABLES.items():
-        for column in columns if table != "points" else ():
+    for name, table in all_tables().items():
+        for column in table.columns if name != "points" else ():
             if column.type not in NUMBERS:
                 continue
             said.setdefault((column.name, column.unit), set()).add(column.better)
@@ -353,3 +353,49 @@ def test_tests_stand_where_the_code_stands():
     rooms = {name for name in folders if name.split("/")[0] not in OF_ALL_ROOMS}
     wrong = {name for name in rooms if not (root / "pipeline/torusweep" / name).is_dir()}
     assert wrong == {"answers/browser", "networks/cases"}  # a browser's fixtures; files that were read wrongly once
+
+
+# --- a table is declared once -----------------------------------------------------------------------------
+
+READERS = ("answers", "cli", "library", "sweeps")  # they read the declarations of tables
+# a question, a section of the page, and what makes the tables of a configuration: each knows its own table
+OF_ONE_TABLE = {
+    *("answers.best", "answers.page.verification", "sweeps.latency", "sweeps.requested_points"),
+    "sweeps.configuration.schema",  # the section of latency, which is no stage
+}
+NAMED = {"answers.plot: COMPARED", "answers.page.explorer: AUTOMATIC", "answers.page.explorer: DEFAULT"}
+
+
+def naming_tables(tree: ast.Module, names: set[str]) -> list[str]:
+    """Constants in which a list, a set or a mapping has names of tables or columns, and no other words."""
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for part in ast.walk(node.value):
+                items = part.keys if isinstance(part, ast.Dict) else getattr(part, "elts", [])
+                words = {one.value for one in items if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+                if words and words <= names:
+                    found.append(ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0]))
+    return found
+
+
+def test_what_reads_tables_names_none():
+    names = {name for table in all_tables().values() for name in (table.name, *table.names)}
+    rooms = {module.name.removeprefix("torusweep."): module for module in modules().values() if module.room in READERS}
+    found = {name: naming_tables(module.tree, names) for name, module in rooms.items() if name not in OF_ONE_TABLE}
+    assert {f"{name}: {constant}" for name, constants in found.items() for constant in constants} == NAMED
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("DERIVED = ('loads', 'cost')", ["DERIVED"]),
+        ("USUAL: dict[str, str] = {'routing': 'minimal'}", ["USUAL"]),
+        ("A = (*B, 'routing')", ["A"]),
+        ("KINDS = ('loads', 'trees')", []),  # other words
+        ("LOADS = DECLARED['loads']", []),
+        ("def f():\n    return ['loads']", []),
+    ],
+)
+def test_a_constant_that_names_tables_is_found_out(text: str, found: list[str]):
+    assert naming_tables(ast.parse(text), {"loads", "cost", "routing"}) == found

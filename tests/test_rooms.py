@@ -118,8 +118,7 @@ def test_a_library_has_its_room(libraries: tuple[str, ...], own: set[str]):
 
 def test_imports_stand_at_the_top():
     """But for the commands, which are loaded when they are called, the kernels' backends, as NumPy needs no Numba,
-    what draws, which only the step `report` needs, the stages, which only queries of the view `designs` and of what was
-    not computed need, and Dask's workers, which a small stage does without.
+    what draws, which only the step `report` needs, and Dask's workers, which a small stage does without.
     """
     inside = {
         (module.name, name)
@@ -129,8 +128,6 @@ def test_imports_stand_at_the_top():
     }
     drawing = re.compile(r"torusweep\.(charts|papers\.figures|answers\.page|questions\.\w+\.section)\b")
     assert {(module, name) for module, name in inside if not drawing.match(name)} == {
-        ("torusweep.answers.query", "torusweep.all_columns.schema_of"),
-        ("torusweep.answers.query", "torusweep.answers.joined.uncomputed"),
         ("torusweep.run.driver", "torusweep.run.workers.connect"),
     }
 

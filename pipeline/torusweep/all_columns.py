@@ -1,4 +1,4 @@
-"""Every table of a sweep and its columns: tables of stages, tables made of these, and the table of points.
+"""Every table of a sweep: tables of stages, tables made of these, and the table of points.
 
 The Parquet schemas, `torusweep query --schema`, the page's captions and docs/tables.md all come from here.
 """
@@ -7,76 +7,110 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
+from importlib import import_module
+from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pyarrow as pa
 
-from torusweep.questions.cost.columns import EQUAL_COST
-from torusweep.questions.latency.columns import LATENCY
-from torusweep.questions.loads.columns import CHANNEL_LOADS
-from torusweep.questions.screen.columns import BEST
-from torusweep.questions.search.columns import SEARCH
+from torusweep import questions
 from torusweep.stages import STAGES
 from torusweep.tables.columns import NUMBERS, PURE, Column, arrow_schema
+from torusweep.tables.table import Declaration
 
 _ARROW = {int: "int64", float: "double", str: "string", bool: "bool"}
 
-DISTANCES = (
-    Column("topology", "string", "", "canonical spelling"),
-    Column("distance", "int64", "hops", "distance", "less"),
-    Column("pairs", "int64", "pairs", "ordered pairs of terminals at that distance", "neither"),
-    Column("fraction", "double", PURE, "their share of the pairs joined by a path", "neither"),
+
+def _of_questions() -> list[Declaration]:
+    """The tables that the questions' modules `columns` declare: the stages' first, in their order."""
+    folders = sorted(path.parent.name for path in Path(questions.__file__).parent.glob("*/columns.py"))
+    modules = [import_module(f"torusweep.questions.{name}.columns") for name in dict.fromkeys([*STAGES, *folders])]
+    found = [table for module in modules for table in vars(module).values() if isinstance(table, Declaration)]
+    return sorted(found, key=lambda table: table.name not in STAGES.names)
+
+
+OF_QUESTIONS = _of_questions()
+
+LABELS = Declaration(
+    "labels",
+    "a network of the configuration with a label or a comparison: name, year, source",
+    (
+        Column("topology", "string", "", "canonical spelling"),
+        Column(
+            "label", "string", "", "name of the machine that has this network; empty for a network it is compared with"
+        ),
+        Column("year", "int64", "year", "year in which it was built or described", "neither"),
+        Column("source", "string", "", "where its network is described"),
+        Column("note", "string", "", "how the network here differs from the machine's"),
+        Column(
+            "comparison", "string", "", "title of the page's table in which it stands beside others; empty: in none"
+        ),
+    ),
+    title="Machines",
+    apart=("comparison",),
+    joined=False,
+    asked="topologies with a label",
 )
 
-LABELS = (
-    Column("topology", "string", "", "canonical spelling"),
-    Column("label", "string", "", "name of the machine that has this network; empty for a network it is compared with"),
-    Column("year", "int64", "year", "year in which it was built or described", "neither"),
-    Column("source", "string", "", "where its network is described"),
-    Column("note", "string", "", "how the network here differs from the machine's"),
-    Column("comparison", "string", "", "title of the page's table in which it stands beside others; empty: in none"),
+CERTIFICATES = Declaration(
+    "certificates",
+    "a proof of rows of another table, which certify/check.py checks",
+    (
+        Column(
+            "topology", "string", "", "canonical spelling of the network, or of the best lattice of a size; null: none"
+        ),
+        Column("stage", "string", "", "the table whose rows it proves"),
+        Column("asked", "string", "", "values of the columns of these rows that the proof depends on, as JSON"),
+        Column(
+            "kind",
+            "string",
+            "",
+            "what is proved: bisection | capacity | collective | deadlock | exhaustion | symmetry; null: nothing",
+        ),
+        Column(
+            "claim", "string", "", "what certify/check.py finds proved, as JSON: whole numbers, fractions, spellings"
+        ),
+        Column("certificate", "string", "", "a line that certify/check.py reads (docs/certificates.md)"),
+        Column("reason", "string", "", "why there is none; null: there is one"),
+    ),
+    apart=("kind", "asked"),
+    joined=False,
+    made_of=tuple(table.name for table in OF_QUESTIONS if table.certified is not None),
 )
 
-CERTIFICATES = (
-    Column("topology", "string", "", "canonical spelling of the network, or of the best lattice of a size; null: none"),
-    Column("stage", "string", "", "the table whose rows it proves"),
-    Column("asked", "string", "", "values of the columns of these rows that the proof depends on, as JSON"),
-    Column(
-        "kind",
-        "string",
-        "",
-        "what is proved: bisection | capacity | collective | deadlock | exhaustion | symmetry; null: nothing",
+VERIFICATION = Declaration(
+    "verification",
+    "a paper's number beside ours",
+    (
+        Column("paper", "string", "", "short name: P98, P04, D90, C10, R05 (docs/papers.md)"),
+        Column("place", "string", "", "table, theorem or section"),
+        Column("row", "string", "", "row and column there"),
+        Column("topology", "string", "", "canonical spelling"),
+        Column("quantity", "string", "", "column of ours that it is compared with"),
+        Column("paper_value", "double", "of the quantity", "the number printed", "neither"),
+        Column("our_value", "double", "of the quantity", "ours; null where it is not computed yet", "neither"),
+        Column(
+            "capacity",
+            "double",
+            "of the quantity",
+            "of what is simulated: the same of the load that links can carry, exactly or by a linear program; else"
+            " null",
+            "neither",
+        ),
+        Column("difference", "double", "of the quantity", "ours - the paper's", "neither"),
+        Column(
+            "tolerance",
+            "double",
+            "of the quantity",
+            "half a unit of the last digit printed, or the error that the paper grants a fit",
+            "neither",
+        ),
+        Column("verdict", "string", "", "agrees | paper in error | departs | not run | waits | unexplained"),
+        Column("reason", "string", "", "why the paper is in error, ours departs from it, or what the row waits for"),
     ),
-    Column("claim", "string", "", "what certify/check.py finds proved, as JSON: whole numbers, fractions, spellings"),
-    Column("certificate", "string", "", "a line that certify/check.py reads (docs/certificates.md)"),
-    Column("reason", "string", "", "why there is none; null: there is one"),
-)
-
-VERIFICATION = (
-    Column("paper", "string", "", "short name: P98, P04, D90, C10, R05 (docs/papers.md)"),
-    Column("place", "string", "", "table, theorem or section"),
-    Column("row", "string", "", "row and column there"),
-    Column("topology", "string", "", "canonical spelling"),
-    Column("quantity", "string", "", "column of ours that it is compared with"),
-    Column("paper_value", "double", "of the quantity", "the number printed", "neither"),
-    Column("our_value", "double", "of the quantity", "ours; null where it is not computed yet", "neither"),
-    Column(
-        "capacity",
-        "double",
-        "of the quantity",
-        "of what is simulated: the same of the load that links can carry, exactly or by a linear program; else null",
-        "neither",
-    ),
-    Column("difference", "double", "of the quantity", "ours - the paper's", "neither"),
-    Column(
-        "tolerance",
-        "double",
-        "of the quantity",
-        "half a unit of the last digit printed, or the error that the paper grants a fit",
-        "neither",
-    ),
-    Column("verdict", "string", "", "agrees | paper in error | departs | not run | waits | unexplained"),
-    Column("reason", "string", "", "why the paper is in error, ours departs from it, or what the row waits for"),
+    title="The papers' numbers and ours",
+    joined=False,
 )
 
 
@@ -100,48 +134,56 @@ def _request_columns() -> Iterator[Column]:
         yield column._replace(meaning=f"of {', '.join(stages[name])}: {column.meaning}")
 
 
-POINTS = (
-    Column(
-        "key", "string", "", "digest of the network, the files it names, the request, and the code that computes it"
-    ),
-    Column("stage", "string", "", "the table in which it has one row or several"),
-    Column("topology", "string", "", "canonical spelling"),
-    *_request_columns(),
-    Column(
-        "entry",
-        "int64",
-        PURE,
-        "number, from 0, of the entry of the stage's section that asks for it; null: asked of every network, or for a"
-        " paper's number",
-        "neither",
-    ),
-    Column(
-        "estimated_seconds",
-        "double",
-        "s",
-        "estimated time on one core, within a factor of about five; long points are computed first",
-        "less",
-    ),
-)
+@cache
+def _points() -> Declaration:
+    columns = (
+        Column(
+            "key", "string", "", "digest of the network, the files it names, the request, and the code that computes it"
+        ),
+        Column("stage", "string", "", "the table in which it has one row or several"),
+        Column("topology", "string", "", "canonical spelling"),
+        *_request_columns(),
+        Column(
+            "entry",
+            "int64",
+            PURE,
+            "number, from 0, of the entry of the stage's section that asks for it; null: asked of every network, or for"
+            " a paper's number",
+            "neither",
+        ),
+        Column(
+            "estimated_seconds",
+            "double",
+            "s",
+            "estimated time on one core, within a factor of about five; long points are computed first",
+            "less",
+        ),
+    )
+    return Declaration("points", "what the sweep asks for", columns, joined=False)
 
-TABLES: dict[str, tuple[Column, ...]] = {
-    "points": POINTS,
-    **{stage.name: stage.columns for stage in STAGES.values()},
-    "channel_loads": CHANNEL_LOADS,
-    "distances": DISTANCES,
-    "best": BEST,
-    "equal_cost": EQUAL_COST,
-    "certificates": CERTIFICATES,
-    "labels": LABELS,
-    "search": SEARCH,
-    "latency": LATENCY,
-    "verification": VERIFICATION,
-}
+
+class Declared(dict[str, Declaration]):
+    """Tables by name. The columns of points are those of all requests: every stage is imported when it is asked for."""
+
+    def __missing__(self, name: str) -> Declaration:
+        if name != "points":
+            raise KeyError(name)
+        return _points()
+
+
+DECLARED = Declared((table.name, table) for table in (*OF_QUESTIONS, CERTIFICATES, LABELS, VERIFICATION))
+SHARED = DECLARED["loads"].choose  # two tables that both have these columns are joined by them, too
+HOW = {name for table in DECLARED.values() for name in table.how}
+
+
+def all_tables() -> dict[str, Declaration]:
+    """Every table by name."""
+    return {"points": _points(), **DECLARED}
 
 
 def schema_of(table: str) -> pa.Schema:
     """A table's Arrow schema."""
-    return arrow_schema(TABLES[table])
+    return arrow_schema(DECLARED[table].columns)
 
 
 def markdown() -> str:
@@ -152,8 +194,8 @@ def markdown() -> str:
         "Made by `make docs` from each stage's columns.py; `torusweep query --schema all` prints the same.",
         "",
     ]
-    for table, columns in TABLES.items():
-        lines += [f"## {table}", "", "| column | type | unit | meaning |", "|---|---|---|---|"]
-        lines += [f"| `{column.name}` | {column.type} | {column.unit} | {column.meaning} |" for column in columns]
+    for name, table in all_tables().items():
+        lines += [f"## {name}", "", "| column | type | unit | meaning |", "|---|---|---|---|"]
+        lines += [f"| `{column.name}` | {column.type} | {column.unit} | {column.meaning} |" for column in table.columns]
         lines.append("")
     return "\n".join(lines)

@@ -1,11 +1,14 @@
 """The stages: tables whose rows are computed point by point. To add a stage, see CONTRIBUTING.md."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pkgutil import resolve_name
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torusweep.questions.stage import Stage
+if TYPE_CHECKING:  # which takes a while to import
+    from torusweep.questions.stage import Stage
 
 MODULES = "torusweep.questions.{}.stage"  # of a stage, by its name
 
@@ -15,7 +18,7 @@ def _stage(name: str) -> Any:
     return resolve_name(f"{MODULES.format(name)}:QUESTION")
 
 
-class Stages(Mapping[str, Stage]):
+class Stages(Mapping[str, "Stage"]):
     """Stages by name; each is the `QUESTION` of its folder's module `stage`.
 
     A stage is imported when it is first used: a command about one network imports one stage.
@@ -41,5 +44,3 @@ class Stages(Mapping[str, Stage]):
 STAGES = Stages(
     *("static", "loads", "deadlock", "layout", "simulation", "collectives", "cost", "availability", "screen"),
 )
-
-__all__ = ["STAGES", "Stage"]

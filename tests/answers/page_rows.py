@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torusweep.all_columns import TABLES
+from torusweep.all_columns import DECLARED
 
 
 def verdict(
@@ -39,7 +39,7 @@ ROUTER = {
     "traffic": "uniform",
     "deadlocked": False,
 }
-EMPTY = dict.fromkeys(column.name for column in TABLES["simulation"])
+EMPTY = dict.fromkeys(DECLARED["simulation"].names)
 
 
 def curve(topology: str, latencies: list[float], saturated_from: int = 99, **asked: Any) -> list[dict[str, Any]]:

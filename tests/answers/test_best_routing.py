@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from torusweep.answers.page.machines import compared
 from torusweep.questions.cost.arithmetic import equal_cost
-from torusweep.questions.loads.best import BEST_FIRST, best_first
+from torusweep.questions.loads.columns import TABLE as LOADS
+from torusweep.tables.table import order
 
 NETWORK = {"topology": "a", "connected": True, "terminals": 16, "mean_distance": 2.0, "latency_mean": 2.0}
 PRICE = {"topology": "a", "cost_model": "m", "packing": "boxes", "terminals": 16, "cost_per_terminal": 1.0}
@@ -29,9 +30,7 @@ def chosen(loads: list[dict]) -> tuple[str, str | None, str | None]:
     """The routing that the view, the page's machines and the table of equal cost take."""
     with duckdb.connect() as connection:
         connection.register("loads", pa.Table.from_pylist(loads))
-        ((first,),) = connection.execute(
-            f"SELECT routing FROM loads ORDER BY {', '.join(BEST_FIRST)} LIMIT 1"
-        ).fetchall()
+        ((first,),) = connection.execute(f"SELECT routing FROM loads ORDER BY {order(LOADS.best)} LIMIT 1").fetchall()
     return first, _machines(loads), _equal_cost(loads)
 
 
@@ -65,4 +64,4 @@ def test_every_reader_takes_the_same_routing(seed: int):
     equal = sorted(row["routing"] for row in complete if round(row["saturation_load"], 9) == most)
     expected = "minimal" if "minimal" in equal else equal[0]
     assert {*chosen(found)} == {expected}
-    assert min(found, key=best_first)["routing"] == expected
+    assert min(found, key=LOADS.best_first)["routing"] == expected

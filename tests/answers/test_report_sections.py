@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from torusweep.answers import page as report
-from torusweep.answers.designs import is_better_large
 from torusweep.charts import specification
 from torusweep.charts.section import Chapter
 from torusweep.networks.families import build
@@ -125,12 +124,6 @@ def test_the_page_has_costs(priced):
     assert 'id="cost"' in text
     assert 'id="equal_cost_0"' in text
     assert 'id="cost"' not in report.page({"static": priced["static"]}, MANIFEST)
-
-
-def test_more_throughput_is_better():
-    assert is_better_large("throughput")
-    assert is_better_large("saturation_per_cost")
-    assert not is_better_large("cost_per_terminal")
 
 
 # --- wires ----------------------------------------------------------------------------------------

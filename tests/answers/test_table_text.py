@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from torusweep.all_columns import TABLES
+from torusweep.all_columns import all_tables
 from torusweep.answers import joined as schemas
 from torusweep.answers import query as queries
 from torusweep.answers.query import query
@@ -132,7 +132,7 @@ def test_a_file_that_cannot_be_written(tmp_path, style):
 def test_the_schema_is_every_tables_columns():
     rows = schemas.schema().to_pylist()
     assert [(row["table"], row["name"]) for row in rows] == [
-        (table, column.name) for table, columns in TABLES.items() for column in columns
+        (name, column) for name, table in all_tables().items() for column in table.names
     ]
     assert {"type", "unit", "meaning"} <= set(rows[0])
 
@@ -145,7 +145,7 @@ def test_the_schema_of_one_table_and_the_list_of_all(results):
     }
     rows = {row["table"]: row["rows"] for row in schemas.overview(results).to_pylist()}
     assert (rows["static"], rows["distances"], rows["verification"], rows["loads"]) == (4, 2, 0, None)
-    assert rows.keys() == {"designs", *TABLES}
+    assert rows.keys() == {"designs", *all_tables()}
     assert all(row["a row is"] for row in schemas.overview(results / "nothing").to_pylist())
     with pytest.raises(BadInput, match=r"unknown table 'lods' \(did you mean 'loads'"):
         schemas.schema("lods")

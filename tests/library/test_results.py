@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torusweep as ts
-from torusweep.all_columns import TABLES, schema_of
+from torusweep.all_columns import DECLARED, all_tables, schema_of
 from torusweep.tables import current, store
 from torusweep.tables.store import publish_table
 
@@ -80,7 +80,7 @@ def test_tables_are_named_and_counted(results: ts.Results):
     assert "static" in results
     assert "layout" not in results
     assert len(results["static"]) == 3
-    assert results["static"].columns == [column.name for column in TABLES["static"]]
+    assert results["static"].columns == DECLARED["static"].names
     assert results.manifest["tables"]["loads"]["rows"] == 3
 
 
@@ -144,7 +144,9 @@ def test_queries_and_the_view_of_designs(results: ts.Results, designs: ts.Table)
 
 
 def test_every_column_says_its_unit_and_meaning(results: ts.Results, designs: ts.Table):
-    declared = {name: [(column.unit, column.meaning) for column in columns] for name, columns in TABLES.items()}
+    declared = {
+        name: [(column.unit, column.meaning) for column in table.columns] for name, table in all_tables().items()
+    }
     for name in ("static", "loads"):
         described = results[name].describe().arrow().to_pylist()
         assert [row["column"] for row in described] == results[name].columns
@@ -160,7 +162,7 @@ def test_every_column_says_its_unit_and_meaning(results: ts.Results, designs: ts
 def test_the_text_shows_the_first_rows_and_says_how_many_there_are(results: ts.Results):
     first, blank, heads, *rows = repr(results["static"]).splitlines()
     assert first.startswith("static: 3 rows, ")
-    assert f" of {len(TABLES['static'])} columns" in first
+    assert f" of {len(DECLARED['static'].columns)} columns" in first
     assert blank == ""
     assert heads.split()[:3] == ["topology", "family", "parameters"]
     assert len(rows) == 3

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torusweep.all_columns import TABLES
+from torusweep.all_columns import all_tables
 from torusweep.errors import BadInput
 from torusweep.interchange import FORMATS, export
 from torusweep.networks.families import build
@@ -27,7 +27,7 @@ from tests.meaning.answers import moves, numbers
 from tests.meaning.attributes import with_bandwidths, with_latencies, with_plan
 from tests.meaning.cases import NETWORKS, Case, cases, write_files
 
-UNITS = {column.name: column.unit for table in TABLES.values() for column in table}
+UNITS = {column.name: column.unit for table in all_tables().values() for column in table.columns}
 # of a terminal, which has a rate of its own
 OF_TERMINALS = ("ejection_load", "injection_load", "terminal_saturation_load", "terminal_bus_bandwidth")
 

@@ -11,7 +11,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import plan
 from torusweep.networks.spelling import parse
 from torusweep.papers.verification.quantities import is_deadlock, is_latency, is_layout, is_load, is_static
-from torusweep.papers.verification.rows import COLUMNS, PAPERS, expected_requests, expected_topologies, load_expected
+from torusweep.papers.verification.rows import PAPERS, Expected, expected_requests, expected_topologies, load_expected
 from torusweep.questions.loads.stage import LoadsRequest
 
 from tests.papers.plain_search import Address, distances
@@ -306,7 +306,7 @@ def test_largest_network_that_r05_mentions() -> None:
     assert plan("mh3dt(m=4, n=4, levels=5, q=0)")[1].nodes == 2**30
 
 
-HEADER = ",".join(COLUMNS) + "\n"
+HEADER = ",".join(Expected._fields) + "\n"
 
 
 @pytest.mark.parametrize(

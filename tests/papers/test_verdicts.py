@@ -62,7 +62,7 @@ def test_verdicts(row: Expected, ours: float, verdict: str) -> None:
 def test_a_network_that_is_not_in_the_sweep_is_unexplained_and_one_that_cannot_be_computed_waits() -> None:
     rows = verification_rows({}, PAPERS)
     assert len(rows) == len(ROWS)
-    assert all(tuple(row) == tuple(column.name for column in VERIFICATION) for row in rows)
+    assert all(tuple(row) == tuple(VERIFICATION.names) for row in rows)
     for row, theirs in zip(rows, ROWS, strict=True):
         assert row["our_value"] is None
         if is_simulated(theirs.quantity):

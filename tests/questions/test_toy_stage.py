@@ -1,4 +1,4 @@
-"""A stage is one folder and one line: a toy stage, added so to a copy of the packages, runs through all of them."""
+"""A stage is one folder and one line, a table made of its rows one file: both run in a copy of the packages."""
 
 from __future__ import annotations
 
@@ -10,6 +10,38 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+COLUMNS = """
+import pyarrow as pa
+
+from torusweep.tables.columns import Column, arrow_schema
+from torusweep.tables.table import Declaration
+
+TABLE = Declaration(
+    "toy",
+    "a network and a factor: their product",
+    (
+        Column("topology", "string", "", "canonical spelling"),
+        Column("factor", "int64", "", "factor"),
+        Column("product", "int64", "nodes", "factor x nodes"),
+    ),
+    apart=("factor",),
+)
+DOUBLED = Declaration(
+    "doubled",
+    "a row of toy: its product, doubled",
+    (Column("topology", "string", "", "canonical spelling"), Column("double", "int64", "nodes", "2 x product")),
+    joined=False,
+    made_of=("toy",),
+    rows="torusweep.questions.toy.columns:doubled",
+    sections=("toy",),
+)
+
+
+def doubled(tables):
+    rows = tables["toy"].read(["topology", "product"]).to_pylist()
+    doubles = [{"topology": row["topology"], "double": 2 * row["product"]} for row in rows]
+    return pa.Table.from_pylist(doubles, schema=arrow_schema(DOUBLED.columns))
+"""
 TOY = '''
 """The stage `toy`: a number times the nodes of a network, a row for each factor below it."""
 
@@ -22,7 +54,7 @@ from torusweep.charts.section import Chapter
 from torusweep.errors import BadInput
 from torusweep.questions.stage import NetworkChoice, under
 from torusweep.questions.stage import Stage
-from torusweep.tables.columns import Column
+from torusweep.questions.toy.columns import TABLE
 
 
 class Toy(NetworkChoice):
@@ -46,15 +78,10 @@ def section(tables):
 
 class ToyStage(Stage):
     name = "toy"
-    columns = (
-        Column("topology", "string", "", "canonical spelling"),
-        Column("factor", "int64", "", "factor"),
-        Column("product", "int64", "nodes", "factor x nodes"),
-    )
+    columns = TABLE.columns
     Entry = Toy
     Request = ToyRequest
     description = "toys"
-    distinguishing = ("factor",)
     section = staticmethod(section)
 
     def requests(self, entry):
@@ -95,6 +122,7 @@ def test_a_stage_is_one_folder_and_one_line(tmp_path: Path):
         )
     (tmp_path / "torusweep/questions/toy").mkdir()
     (tmp_path / "torusweep/questions/toy/__init__.py").write_text('"""A toy."""\n')
+    (tmp_path / "torusweep/questions/toy/columns.py").write_text(COLUMNS)
     (tmp_path / "torusweep/questions/toy/stage.py").write_text(TOY)
     table = tmp_path / "torusweep/stages.py"
     table.write_text(table.read_text().replace('"simulation",', '"simulation", "toy",'))
@@ -115,6 +143,8 @@ def test_a_stage_is_one_folder_and_one_line(tmp_path: Path):
         *(("ring(k=4)", factor, 4 * factor, 2) for factor in (1, 2)),
         *(("torus(k=3, n=2)", factor, 9 * factor, 2) for factor in (1, 1, 2, 2, 3)),
     ]
+    doubles = torusweep("query", "SELECT sum(double) AS all FROM doubled", "--results", "results/toys", "--json").stdout
+    assert json.loads(doubles) == [{"all": 2 * (4 + 8 + 9 * (1 + 1 + 2 + 2 + 3))}]
     assert "7 toys" in (tmp_path / "results/toys/report.html").read_text()
     again = torusweep(*run)
     assert "Nothing to be done" in again.stdout + again.stderr

@@ -28,7 +28,7 @@ from torusweep.questions.cost.record import cost_record
 from torusweep.questions.cost.stage import COST_MODEL
 from torusweep.questions.display import whole_text
 from torusweep.questions.how import How
-from torusweep.questions.loads.best import EQUAL
+from torusweep.questions.loads.columns import EQUAL
 from torusweep.questions.parameters import Spelled, Typed
 from torusweep.questions.question import CERTIFICATE, Askable
 from torusweep.questions.screen.before import computed_anew, is_data_set, meets_bounds, of_data_set, screened_before

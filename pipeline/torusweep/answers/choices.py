@@ -18,21 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep import traffic as patterns
-from torusweep.all_columns import TABLES
+from torusweep.all_columns import DECLARED, HOW, SHARED
 from torusweep.answers.connection import SWEEP, Folders, folders_of
-from torusweep.answers.joined import (
-    ALL,
-    BEST,
-    SECONDARY,
-    SHARED,
-    Join,
-    Named,
-    distinguishing,
-    join,
-    source,
-    uncomputed,
-    words_of,
-)
+from torusweep.answers.joined import ALL, BEST, Join, Named, join, source, uncomputed, words_of
 from torusweep.answers.query import bracketed, query
 from torusweep.errors import BadInput, nearest
 from torusweep.questions.deadlock.routing_case import routing_spelling
@@ -42,10 +30,8 @@ from torusweep.tables.parquet import arrow_places
 
 SHOWN = 3  # values that a message names
 # which value a message proposes, where it is there
-USUAL = {"routing": "minimal", "traffic": "uniform", "model": "parhami-kwai-2004", "cost_model": "2014-besta"}
-FIRST = ("routing", "traffic", "model", "router", "placement", "constant")  # these decide others: a router its buffers
-# numbers about all loads of a simulation, not about one
-OF_ALL_LOADS = {"simulated_saturation", "saturation_precision"}
+USUAL = {key: value for table in DECLARED.values() for key, value in table.usual.items()}
+FIRST = list(dict.fromkeys(key for table in DECLARED.values() for key in table.choose))
 
 
 class Choices(NamedTuple):
@@ -80,10 +66,11 @@ def keys_of(joined: Join, named: Iterable[Named]) -> list[str]:
     for key in joined.distinguishing():
         own = joined.columns[key].column.name
         held = {joined.columns[key].table, *(joined.tables if own in SHARED else ())} & tables
-        held = {table for table in held if own in distinguishing(table)}
-        if own == "offered_load" and names.get("simulation", set()) <= OF_ALL_LOADS:
-            continue
-        keys += [key] if held else []
+        held = {table for table in held if own in DECLARED[table].apart}
+        of_curve = {
+            table for table in held if own == DECLARED[table].along and names[table] <= {*DECLARED[table].of_curve}
+        }
+        keys += [key] if held - of_curve else []
     return [*([SWEEP] if joined.sweeps else ()), *keys]
 
 
@@ -109,7 +96,7 @@ def refuse_mixed(
         return
     kept = [key for key in keys if key in apart]
     keys = [key for key in keys if key not in apart and not _is_idle(rows, key, keys, numbers)]
-    mixed = [key for key in keys if key not in SECONDARY and _count(rows, [key]) > 1]
+    mixed = [key for key in keys if key not in HOW and _count(rows, [key]) > 1]
     mixed = refining(rows, mixed or _differing_of_one(rows, ["topology", *kept], keys, numbers))
     if not mixed:
         return
@@ -178,7 +165,7 @@ def _differing_of_one(
 def refuse_absent(results: Folders, joined: Join, choices: Mapping[str, str | None]) -> None:
     """Raise BadInput for a choice of a value that the sweep has not computed."""
     for key, value in choices.items():
-        tables = [name for name in joined.tables if key in {column.name for column in TABLES[name]}]
+        tables = [name for name in joined.tables if key in DECLARED[name].names]
         if value in (None, ALL, BEST) or not tables:
             continue
         found = query(f'SELECT DISTINCT "{key}" FROM "{tables[0]}" ORDER BY 1', results).column(0).to_pylist()
@@ -231,7 +218,6 @@ def _condition(key: str, value: Any) -> str:
 
 MOST_DESIGNS = 20_000_000  # of a front, whose columns are few
 NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
-BESIDE = ("nodes", "degree_max", "diameter")
 EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
 
 
@@ -255,7 +241,8 @@ def front_of(
     results_dir         one results folder, or several: then the front is of all, and a column `sweep` names each
 
     Distances of a disconnected network are within its components, so it would seem better than it is.
-    The columns are topology, the named ones, what tells their rows apart (routing, traffic), and BESIDE.
+    The columns are topology, the named ones, what tells their rows apart (routing, traffic), and
+    what `static` shows beside a network.
 
     Raises BadInput for unknown columns, where numbers of several routings, traffics or models would be compared,
     where no network has these values, and as `query` and `pareto` do.
@@ -278,7 +265,8 @@ def front_of(
     chosen = choices.spelled()
     faults = any(word.startswith("fault_") for word in (*numbers, *words))
     keys = [*keys_of(joined, named), *(["fault_nodes"] if faults and "fault_nodes" not in numbers else [])]
-    columns = list(dict.fromkeys([*joined.of_network, *numbers, *keys, *BESIDE]))
+    beside = DECLARED["static"].shown
+    columns = list(dict.fromkeys([*joined.of_network, *numbers, *keys, *beside]))
     listed = ", ".join(f'"{name}"' for name in columns)
     kept = f"connected AND {bracketed(where)}" if where else "connected"
     # where every network has one row, none must be told apart from others, nor put into order before the front is known
@@ -308,7 +296,7 @@ def front_of(
         refuse_mixed(valued, keys, numbers, series=None, apart=apart)
         designs = _first_of_each(found, has_values, joined.of_network, first)
     best = pareto(designs, numbers[: len(minimise)], numbers[len(minimise) :])
-    best = best.select(list(dict.fromkeys([*joined.of_network, *numbers, *telling, *BESIDE])))
+    best = best.select(list(dict.fromkeys([*joined.of_network, *numbers, *telling, *beside])))
     return best.replace_schema_metadata({EXCLUDED: str(found.num_rows - valued.num_rows)}) if single else best
 
 

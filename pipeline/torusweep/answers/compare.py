@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from torusweep.all_columns import DECLARED
 from torusweep.answers.connection import OUT_OF_MEMORY, connect
-from torusweep.answers.joined import distinguishing
 from torusweep.answers.query import MEMORY_GIB
 from torusweep.errors import BadInput, Refused, nearest
 from torusweep.tables import store
@@ -31,8 +31,8 @@ def compare(left: Path | str, right: Path | str, *, tables: Sequence[str] = (), 
     tables     tables to compare, or one table; () for all
     tolerance  numbers that differ by at most this share of the larger one are equal; 0 … 1
 
-    Rows are matched by network and by the columns that tell a network's rows apart (`distinguishing`); rows that are
-    alike in these are matched in order.
+    Rows are matched by network and by the columns that tell a network's rows apart (`Declaration.apart`); rows that
+    are alike in these are matched in order.
 
     returns  DIFFERENCES: table, column (ROWS for rows that one side lacks), in how many rows of how many, the largest
              difference between numbers as a share of the larger one, and the network and values of the first such row
@@ -79,7 +79,8 @@ def _differences(
             values = {"left": str(kinds[column][0]), "right": str(kinds[column][1])}
             yield {"table": name, "column": column, "rows": rows, "of": rows} | values
     alike = [column for column, (one, other) in kinds.items() if one == other and column != DIGEST]
-    keys = [column for column in ("topology", *distinguishing(name)) if column in alike]
+    apart = DECLARED[name].apart if name in DECLARED else ()
+    keys = [column for column in ("topology", *apart) if column in alike]
     keys = keys if name != "points" else alike
     yield from ({"table": name} | row for row in _matched(tables, keys, alike, tolerance))
 

@@ -2,15 +2,12 @@
 
 Tables of a sweep, or of several, whose files are checked and read in place. The view `designs`: one row for each
 network, with its best routing under uniform traffic and its shortest wires.
-
-Nothing here imports the stages, which takes a second: a query of other tables needs none of them.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,10 +15,11 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
+from torusweep.all_columns import DECLARED
 from torusweep.errors import BadInput, one_line, printable
-from torusweep.questions.loads.best import BEST_FIRST
 from torusweep.tables import store
 from torusweep.tables.parquet import readable, stored_schema
+from torusweep.tables.table import By, order, quoted
 
 DEEPEST = 200  # expressions within each other: more could overflow the stack
 _CLOSED: dict[str, Any] = {
@@ -47,11 +45,6 @@ def connect(memory_gib: float, files: Sequence[str] = ()) -> duckdb.DuckDBPyConn
         connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, files))}]")
     connection.execute("SET enable_external_access = false")
     return connection
-
-
-def quoted(text: object) -> str:
-    """A text in SQL."""
-    return "'" + str(text).replace("'", "''") + "'"
 
 
 OUT_OF_MEMORY = (duckdb.OutOfMemoryException, MemoryError)
@@ -174,24 +167,7 @@ def column_names(table: pa.Table | Stored) -> list[str]:
 
 VIEW = "designs"
 SWEEP = "sweep"  # the column of several sweeps' tables that names a row's sweep
-VIEWED = ("static", "loads", "layout")  # the tables whose columns the view has
-# the best routing of a network is the first in this order
-BEST_ROUTING = {
-    "loads": BEST_FIRST,
-    "simulation": (
-        "lost_pairs > 0",
-        "simulated_saturation DESC NULLS LAST",
-        "accepted_load DESC NULLS LAST",
-        "routing",
-    ),
-    "deadlock": ("lost_pairs > 0", "least_virtual_channels NULLS LAST", "routing"),
-}
-# which of a network's rows the view takes: the first by these columns
-ORDER = {
-    "static": ("fault_nodes NULLS LAST",),
-    "loads": ("traffic <> 'uniform'", "traffic", *BEST_ROUTING["loads"]),
-    "layout": ("block IS NOT NULL", "wire_length_max NULLS LAST", "placement"),
-}
+VIEWED = [table.name for table in DECLARED.values() if table.designs]  # whose columns the view has
 
 
 def view(present: Mapping[str, Sequence[str]]) -> str:
@@ -205,8 +181,8 @@ def view(present: Mapping[str, Sequence[str]]) -> str:
     joins = ""
     for table in VIEWED:
         known = set(present[table])
-        order = [*keys, *(term for term in ORDER[table] if known.intersection(re.findall(r"\w+", term)))]
-        rows = f'(SELECT DISTINCT ON ({", ".join(keys)}) * FROM "{table}" ORDER BY {", ".join(order)}) AS "{table}"'
+        first = order([*map(By, keys), *(term for term in DECLARED[table].usual_first if term.column in known)])
+        rows = f'(SELECT DISTINCT ON ({", ".join(keys)}) * FROM "{table}" ORDER BY {first}) AS "{table}"'
         joins += f" LEFT JOIN {rows} USING ({', '.join(keys)})" if joins else rows
         for column in present[table]:
             if column not in keys:

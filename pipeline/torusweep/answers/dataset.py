@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from torusweep.answers.connection import quoted, write_views
+from torusweep.answers.connection import write_views
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.questions.screen.columns import BEST, SCREEN
@@ -24,6 +24,7 @@ from torusweep.tables import store
 from torusweep.tables.columns import Column, arrow_schema
 from torusweep.tables.parquet import parquet, parquet_writer, row_groups
 from torusweep.tables.store import INDEX, VIEWS
+from torusweep.tables.table import quoted
 from torusweep.version import __version__
 
 LARGEST = 100_000_000  # bytes of a file: what hosts of data take without more ado
@@ -31,11 +32,15 @@ LEVEL = 9  # of zstd: files that are kept and sent may take longer to write
 GROUP_FOOT = 4_000  # bytes of a row group in a file's footer, or more
 SUMS = "SHA256SUMS"
 CROISSANT_TYPES = {"string": "sc:Text", "bool": "sc:Boolean", "int64": "cr:Int64", "double": "cr:Float64"}
+# words of Croissant that are its own, in the context of its metadata
+OWN_WORDS = (
+    *("citeAs", "column", "extract", "field", "fileObject", "fileProperty", "fileSet", "format", "includes"),
+    *("isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex", "repeated"),
+    *("replace", "samplingRate", "separator", "source", "subField", "transform"),
+)
 CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
     "conformsTo": "dct:conformsTo",
     "cr": "http://mlcommons.org/croissant/",
     "data": {"@id": "cr:data", "@type": "@json"},
@@ -43,31 +48,9 @@ CONTEXT = {
     "dct": "http://purl.org/dc/terms/",
     "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
     "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
+    **{word: f"cr:{word}" for word in OWN_WORDS},
 }
 
 
@@ -207,7 +190,7 @@ def croissant(out: Path, tables: dict[str, list[str]], about: dict[str, str], ad
         for name in names
     ]
     return {
-        "@context": CONTEXT,
+        "@context": dict(sorted(CONTEXT.items())),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": out.name,

@@ -17,42 +17,18 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from torusweep.all_columns import TABLES
-from torusweep.answers.connection import BEST_ROUTING, SWEEP, VIEW, VIEWED, Folders, folders_of, quoted
+from torusweep.all_columns import DECLARED, HOW, SHARED, all_tables
+from torusweep.answers.connection import SWEEP, VIEW, VIEWED, Folders, folders_of
 from torusweep.answers.table_text import lacks_values
 from torusweep.documents import parse
 from torusweep.errors import BadInput, nearest
-from torusweep.questions.stage import listed
 from torusweep.stages import STAGES
 from torusweep.tables import store
 from torusweep.tables.columns import Column
+from torusweep.tables.table import Declaration, order, quoted
 
-# of derived tables: the columns that distinguish a network's rows; of a stage's table, its `distinguishing`
-DERIVED = {
-    "latency": (
-        *("model", "constant", "budget", "placement", "message_bits", "switch_delay", "wire_delay", "locality"),
-        *("radices", "rate"),
-    ),
-    "equal_cost": ("traffic", "cost_model"),
-}
-
-# the same of tables that are not joined with others
-DETAILS = {
-    "distances": ("distance",),
-    "channel_loads": ("routing", "traffic"),
-    "best": ("dimensions", "network"),
-    "certificates": ("kind", "asked"),
-    "labels": ("comparison",),
-}
 BEST, ALL = "best", "all"  # choices of a routing beside its name
-# keys that say how a number was computed; rows that differ only in these are comparable
-SECONDARY = ("method", "packets", "seed", "vc_rule", "virtual_channels", "budget", "packing")
-SHARED = ("routing", "traffic")  # two tables that both have these are joined by them, too
 OF_SWEEP = Column(SWEEP, "string", "", "the sweep that a row is of, where several are asked together")
-# tables that a sweep has without a section of their name, and what they are made of
-MADE_OF = {"best": "section screen", "equal_cost": "sections cost and loads", "labels": "topologies with a label"}
-OF_COMMANDS = {"channel_loads": "torusweep loads --channels", "search": "torusweep search"}  # no sweep has them
-OF_DISTANCES = ("distances", "equal_cost")  # tables that need this measure of static
 SCHEMA = "'torusweep query --schema TABLE' lists a table's columns"
 
 
@@ -95,22 +71,17 @@ class Join(NamedTuple):
 
     def distinguishing(self) -> list[str]:
         """The columns of the join that tell a network's rows apart."""
-        return [name for name, named in self.columns.items() if named.column.name in distinguishing(named.table)]
+        return [name for name, named in self.columns.items() if named.column.name in DECLARED[named.table].apart]
 
 
-def joined_tables() -> dict[str, tuple[tuple[Column, ...], tuple[str, ...]]]:
-    """(columns, those that distinguish a network's rows) of every table that is joined with `static`."""
-    stages = {
-        name: (stage.columns, stage.distinguishing)
-        for name, stage in STAGES.items()
-        if stage.of_networks and name != "static"
+def joined_tables() -> dict[str, Declaration]:
+    """The tables that are joined with `static`: the stages', then what is made of them, in their order."""
+    places = list(DECLARED)
+    found = [table for table in DECLARED.values() if table.joined and table.name != "static"]
+    return {
+        table.name: table
+        for table in sorted(found, key=lambda table: max(map(places.index, table.made_of), default=-1))
     }
-    return stages | {name: (TABLES[name], distinguishing) for name, distinguishing in DERIVED.items()}
-
-
-def distinguishing(table: str) -> tuple[str, ...]:
-    """The columns of a table that tell a network's rows apart, the most important first."""
-    return joined_tables()[table][1] if table in joined_tables() else DETAILS.get(table, ())
 
 
 def join(
@@ -131,16 +102,13 @@ def join(
 
     Raises BadInput for an unknown column or table, and for columns of tables that cannot be joined by network.
     """
-    if table is not None and table not in TABLES:
-        raise BadInput(f"unknown table '{table}'{nearest(table, TABLES)}; 'torusweep query --schema' lists all")
+    if table is not None and table not in ("points", *DECLARED):
+        raise BadInput(f"unknown table '{table}'{nearest(table, DECLARED)}; 'torusweep query --schema' lists all")
     wanted = [name for name in dict.fromkeys(wanted) if not (sweeps and name == SWEEP)]
-    drawn = [
-        "static",
-        *(joined_tables() if networks else (name for name in TABLES if name not in ("static", "points"))),
-    ]
+    drawn = ["static", *(joined_tables() if networks else (name for name in DECLARED if name != "static"))]
     for spelling in wanted:
         if not any(_own(name, spelling) for name in ([table, *drawn] if table else drawn)):
-            known = [column.name for name in drawn for column in TABLES[name]]
+            known = [column for name in drawn for column in DECLARED[name].names]
             raise BadInput(f"unknown column '{spelling}'{nearest(spelling, known)}; {SCHEMA}")
     also = [word for word in dict.fromkeys(words) if any(_own(name, word) for name in joined_tables())]
     chosen = [table] if table else _one_table(drawn, [*wanted, *also]) or _one_table(drawn, wanted) or []
@@ -173,8 +141,8 @@ def unnamed(sql: str) -> str:
     words = [part.lower() for word in words_of(sql) for part in word.split(".")]
     if "join" not in words or "*" in sql:
         return ""
-    for table in joined_tables():
-        missing = [key for key in SHARED if table in words and key in distinguishing(table) and key not in words]
+    for table, declared in joined_tables().items():
+        missing = [key for key in SHARED if table in words and key in declared.apart and key not in words]
         if missing:
             return (
                 f"note: {table} has a row for each {' and '.join(missing)}, which the query does not name;"
@@ -195,7 +163,7 @@ def uncomputed(results: Folders, names: Iterable[str]) -> str:
     """The reason, in the configurations' words, why tables and columns of these names are empty; '' if unknown."""
     words, reasons = {name.lower() for name in names}, dict[str, None]()
     stage: Any = STAGES["static"]
-    columns = {table: {column.name for column in TABLES[table]} for table in VIEWED}
+    columns = {table: {*DECLARED[table].names} for table in VIEWED}
     words |= {table for table in VIEWED if VIEW in words and words & (columns[table] - columns["static"])}
     for folder in folders_of(results):
         try:
@@ -205,25 +173,32 @@ def uncomputed(results: Folders, names: Iterable[str]) -> str:
             left_out = stage.left_out(static)
         except (BadInput, KeyError, ValueError, AttributeError):  # of an older version
             continue
-        empty = dict.fromkeys(OF_DISTANCES if "distances" in left_out else (), "distances")
+        empty = {
+            table.name: measure
+            for table in DECLARED.values()
+            for measure, lost in left_out.items()
+            if {*table.measured}.intersection(lost)
+        }
         if static == "none":
             empty |= dict.fromkeys(["static", VIEW], "distances")
         elif words & {"static", VIEW}:
             empty |= {column: measure for measure, of in left_out.items() for column in of}
         if lost := [name for name in empty if name in words]:
-            said = static if static == "none" else f"{{measures: [{', '.join(listed(static['measures']))}]}}"
+            measured = [] if static == "none" else static["measures"]
+            measured = [measured] if isinstance(measured, str) else measured
+            said = static if static == "none" else f"{{measures: [{', '.join(measured)}]}}"
             wanted = ", ".join(dict.fromkeys(empty[name] for name in lost))
             remedy = f"say static: {{measures: [{wanted}]}}" if static == "none" else f"add {wanted} to these"
             why = f"the configuration says static: {said}; {remedy}, and run it again"
             reasons[f"{', '.join(lost)}: not computed, as {why}"] = None
-        for table in sorted(TABLES.keys() & words - manifest["tables"].keys() - {*lost, *columns["static"]}):
-            made = MADE_OF.get(table, f"section {table}")
-            why = f"not computed, as the configuration has no {made}; add it, and run it again"
+        for table in sorted(DECLARED.keys() & words - manifest["tables"].keys() - {*lost, *columns["static"]}):
+            asked = DECLARED[table].asked or f"section {table}"
+            why = f"not computed, as the configuration has no {asked}; add it, and run it again"
             if configuration.get(table):
                 why = "not computed yet, as its run has not come to its end; the same 'torusweep run' goes on"
-            reasons[
-                f"{table}: {f'no sweep has it; {OF_COMMANDS[table]} prints it' if table in OF_COMMANDS else why}"
-            ] = None
+            if command := DECLARED[table].command:
+                why = f"no sweep has it; {command} prints it"
+            reasons[f"{table}: {why}"] = None
     return "; ".join(reasons)
 
 
@@ -243,7 +218,8 @@ def source(
                 f"--{key} {value}: expected a column that depends on the {key}, got columns of {held};"
                 f" leave --{key} out, or name another column"
             )
-    by_best = next((table for table in BEST_ROUTING if table in joined.tables), None)
+    ranked = [table for table in joined.tables if DECLARED[table].best and "routing" in DECLARED[table].apart]
+    by_best = max(ranked, key=lambda table: len({*SHARED}.intersection(DECLARED[table].apart)), default=None)
     pieces = [_piece(table, joined, choices, best=table == by_best) for table in joined.tables]
     others = "*" if faults else f"DISTINCT ON ({', '.join(joined.of_network)}) *"
     static = f"(SELECT {others}{_renamed('static', joined)} FROM static) AS static"
@@ -252,29 +228,28 @@ def source(
     else:
         pieces.append(static)
     names = ["static", *joined.tables] if every_network or not joined.tables else [*joined.tables, "static"]
-    seen = {column.name for column in TABLES[names[0]]}
+    seen = {*DECLARED[names[0]].names}
     text = pieces[0]
     for name, piece in zip(names[1:], pieces[1:]):
         shared = [key for key in SHARED if name != "static" and key in seen and _own(name, key)]
         text += f" LEFT JOIN {piece} USING ({', '.join([*joined.of_network, *shared])})"
-        seen |= {column.name for column in TABLES[name]}
+        seen |= {*DECLARED[name].names}
     return text
 
 
 def _piece(table: str, joined: Join, choices: Mapping[str, str | None], *, best: bool) -> str:
     """SQL of a table's rows that count."""
-    own = {column.name for column in TABLES[table]}
+    own = DECLARED[table].names
     named = {key: value for key, value in choices.items() if key in own and value not in (None, ALL, BEST)}
     conditions = " AND ".join(f'"{key}" = {quoted(value)}' for key, value in named.items())
     text = f'SELECT *{_renamed(table, joined)} FROM "{table}"{" WHERE " + conditions if conditions else ""}'
     if best and choices.get("routing") == BEST:
-        apart = [key for key in joined_tables()[table][1] if key not in ("routing", *SECONDARY)]
+        apart = [key for key in DECLARED[table].apart if key not in ("routing", *HOW)]
         partition = ", ".join(f'"{key}"' for key in (*joined.of_network, *apart))
-        order = ", ".join(BEST_ROUTING[table])
         text = (
             f'SELECT *{_renamed(table, joined)} FROM (SELECT * FROM "{table}"'
             f"{' WHERE ' + conditions if conditions else ''}"
-            f" QUALIFY row_number() OVER (PARTITION BY {partition} ORDER BY {order}) = 1)"
+            f" QUALIFY row_number() OVER (PARTITION BY {partition} ORDER BY {order(DECLARED[table].best)}) = 1)"
         )
     return f'({text}) AS "{table}"'
 
@@ -287,7 +262,7 @@ def _renamed(table: str, joined: Join) -> str:
 
 def _own(table: str, spelling: str) -> str | None:
     """The table's column of a spelling: NAME, TABLE.NAME or TABLE_NAME."""
-    names = {column.name for column in TABLES[table]}
+    names = DECLARED[table].names
     if spelling in names:
         return spelling
     rest = spelling[len(table) + 1 :]
@@ -306,46 +281,25 @@ def _columns(tables: Sequence[str]) -> dict[str, Named]:
     before: set[str] = set()
     for table in tables:
         merged = {"topology", *(SHARED if table != "static" else ())} & before
-        for column in TABLES[table]:
+        for column in DECLARED[table].columns:
             if column.name not in merged:
                 name = f"{table}_{column.name}" if column.name in columns else column.name
                 columns[name] = Named(name, table, column)
-        before |= {column.name for column in TABLES[table]}
+        before |= {*DECLARED[table].names}
     return columns
 
 
-def view_columns() -> list[Column]:
-    """The columns of the view `designs`."""
-    return [named.column._replace(name=name) for name, named in _columns(VIEWED).items()]
+def view_table() -> Declaration:
+    """The view `designs`, as a table."""
+    columns = tuple(named.column._replace(name=name) for name, named in _columns(VIEWED).items())
+    return Declaration(
+        VIEW, "a network: static, with the loads of its best routing and its layout of shortest wires", columns
+    )
 
 
-ROWS = {  # what a row of a table is
-    "points": "what the sweep asks for",
-    "static": "a network: distances, connectivity, bisection, cost",
-    "distances": "a network and a distance: pairs of nodes",
-    "loads": "a network, routing and traffic: loads of its channels, saturation",
-    "channel_loads": "a network, routing, traffic and channel: its load",
-    "deadlock": "a network, routing and virtual-channel rule: verdict",
-    "layout": "a network and placement: wires, volume",
-    "collectives": "a network, operation and algorithm: time, bound, share of the bound",
-    "cost": "a network, cost model and packing: routers, cables, prices, watts",
-    "availability": "a network, failures and measure: its distribution over draws",
-    "screen": "a network, or a class of lattices: distances, loads, bounds",
-    "best": "a size: the best lattice, a known network, or the bound",
-    "equal_cost": "a network, cost model and traffic: throughput for its price, whether it is on the Pareto front",
-    "certificates": "a proof of rows of another table, which certify/check.py checks",
-    "labels": "a network of the configuration with a label or a comparison: name, year, source",
-    "search": "a search by simulated annealing: the best graph that it found",
-    "latency": "a network, model and rate: mean latency by a paper's model",
-    "simulation": "a network, routing, traffic and offered load: latency, saturation",
-    "verification": "a paper's number beside ours",
-    VIEW: "a network: static, with the loads of its best routing and its layout of shortest wires",
-}
-
-
-def tables() -> dict[str, list[Column]]:
-    """The columns of every table, and of the view `designs`."""
-    return {VIEW: view_columns(), **{name: list(columns) for name, columns in TABLES.items()}}
+def tables() -> dict[str, Declaration]:
+    """Every table, and the view `designs`, by name."""
+    return {VIEW: view_table(), **all_tables()}
 
 
 def overview(results: Folders) -> pa.Table:
@@ -353,13 +307,9 @@ def overview(results: Folders) -> pa.Table:
     rows = Counter[str]()
     for folder in folders_of(results):
         rows.update(_rows(folder))
-    listed = [
-        {"table": name, "rows": rows.get(name), "columns": len(columns), "a row is": _row(name)}
-        for name, columns in tables().items()
-    ]
+    listed = [(name, rows.get(name), len(table.columns), table.row) for name, table in tables().items()]
     kinds = {"table": pa.string(), "rows": pa.int64(), "columns": pa.int64(), "a row is": pa.string()}
-    fields = [pa.field(name, kind) for name, kind in kinds.items()]
-    return pa.Table.from_pylist(listed, schema=pa.schema(fields))
+    return pa.table([pa.array(values, kind) for values, kind in zip(zip(*listed), kinds.values())], [*kinds])
 
 
 def schema(table: str = ALL) -> pa.Table:
@@ -367,15 +317,15 @@ def schema(table: str = ALL) -> pa.Table:
     known = tables()
     if table == ALL:
         return pa.Table.from_pylist(
-            [{"table": name, **column._asdict()} for name, columns in TABLES.items() for column in columns]
+            [
+                {"table": name, **column._asdict()}
+                for name, declared in all_tables().items()
+                for column in declared.columns
+            ]
         )
     if table not in known:
         raise BadInput(f"unknown table '{table}'{nearest(table, known)}; 'torusweep query --schema' lists all")
-    return pa.Table.from_pylist([column._asdict() for column in known[table]])
-
-
-def _row(table: str) -> str:
-    return ROWS.get(table) or (STAGES[table].description if table in STAGES else "")
+    return pa.Table.from_pylist([column._asdict() for column in known[table].columns])
 
 
 def _rows(folder: Path) -> Mapping[str, int]:

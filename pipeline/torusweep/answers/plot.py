@@ -11,29 +11,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from torusweep.all_columns import DECLARED, HOW, SHARED
 from torusweep.answers.choices import Choices, groups, keys_of, refining, refuse_absent, refuse_mixed, require_tables
 from torusweep.answers.connection import SWEEP, Folders, folders_of
-from torusweep.answers.designs import sample_of_rows
-from torusweep.answers.joined import (
-    ALL,
-    SECONDARY,
-    SHARED,
-    Join,
-    Named,
-    distinguishing,
-    join,
-    source,
-    uncomputed,
-    words_of,
-)
+from torusweep.answers.joined import ALL, Join, Named, join, source, uncomputed, words_of
 from torusweep.answers.query import bracketed, query
 from torusweep.charts import Axis, finished
 from torusweep.charts.drawing import Chart, faceted, key
 from torusweep.charts.looks import Look, group_of, network_looks, value_looks
 from torusweep.charts.looks import series as branch_of
+from torusweep.charts.section import sampled
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.tables.columns import NUMBERS
+from torusweep.tables.parquet import arrow_places
 from torusweep.tables.rows import numbers
 
 LOG = {"none": "", "x": "x", "y": "y", "both": "xy"}
@@ -42,7 +33,7 @@ WIDE = 200
 MOST_WORDS = 56  # that colours and symbols can distinguish
 NO_NETWORK = "no network"  # the family of a row without a network
 BRANCH = "(branch)"  # a series of networks: a family, with all its parameters but the size
-RUNNING = ("offered_load", "rate", "distance")  # along these a curve runs
+RUNNING = [table.along for table in DECLARED.values() if table.along]  # along these a curve runs
 COMPARED = (*Choices._fields, "router")  # lines name these where they differ; marks of several are refused
 KEY = "key."  # begins the names of columns that tell rows apart, in what is asked of the tables
 MOST = 10_000  # marks of a picture
@@ -122,7 +113,7 @@ def plot(
     known = found.filter(pc.and_(*(pc.is_finite(pc.cast(found.column(end), pa.float64(), safe=False)) for end in "xy")))
     if not known.num_rows:
         refuse_absent(folders, joined, choices.spelled())
-        shared = [key for key in SHARED if sum(key in distinguishing(name) for name in joined.tables) > 1]
+        shared = [key for key in SHARED if sum(key in DECLARED[name].apart for name in joined.tables) > 1]
         matched = f" (matched by {', '.join(['network', *shared])})" if len(joined.tables) > 1 else ""
         why = uncomputed(folders, [*named, "static"]) or "torusweep query shows what is there"
         rows = f"rows of {' and '.join(joined.tables) or 'static'}{matched} with both {x} and {y}"
@@ -152,7 +143,7 @@ def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: 
             raise BadInput(
                 f"column '{named.name}': expected words or numbers for a series, got {kind}; choose another column"
             )
-    if lines is None and across.column.name in distinguishing(across.table):
+    if lines is None and across.column.name in DECLARED[across.table].apart:
         lines = True
     return PlotRequest(joined, across, up, grouped, lines, log)
 
@@ -214,7 +205,7 @@ def _series_of(request: PlotRequest, rows: pa.Table, keys: Sequence[str], choice
         return each
     if request.x.name not in keys and request.x.table == "static":
         return [BRANCH, *each]
-    passed = (request.x.name, request.y.name, *RUNNING, *SECONDARY)
+    passed = (request.x.name, request.y.name, *RUNNING, *HOW)
     telling = [key for key in keys if key not in passed]
     chosen = [key for key in telling if key in COMPARED and len(rows.column(key).unique()) > 1]
     others = [key for key in telling if key not in COMPARED]
@@ -258,8 +249,13 @@ def _drawn(request: PlotRequest, names: Sequence[str], known: pa.Table, found: i
 
 
 def _sample(request: PlotRequest, known: pa.Table) -> list[dict[str, Any]]:
-    """The drawn rows, by x and y, with the columns that tell them apart under `keys`."""
-    some = sample_of_rows(known, {"x": request.x.name, "y": request.y.name}, MOST)
+    """The drawn rows, by x and y, with the columns that tell them apart under `keys`; of many, those of `sampled`."""
+    some = known
+    if known.num_rows > MOST:
+        order = np.argsort(np.from_dlpack(known.column("place").combine_chunks()), kind="stable")
+        both = {"x": request.x.column, "y": request.y.column}
+        costs = [column.cost(numbers(known.column(end))[order]) for end, column in both.items()]
+        some = known.take(arrow_places(np.sort(order[sampled(costs, len(order), MOST)])))
     rows = sorted(some.to_pylist(), key=lambda row: (row["x"], row["y"], str(row["topology"])))
     named = {name: name.removeprefix(KEY) for name in some.column_names if name.startswith((KEY, "topology", "family"))}
     return [{**row, "keys": {key: row[name] for name, key in named.items()}} for row in rows]

@@ -14,7 +14,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from torusweep.all_columns import schema_of
 from torusweep.answers import table_text
 from torusweep.answers.connection import (
     DEEPEST,
@@ -40,6 +41,7 @@ from torusweep.answers.connection import (
     sweep_names,
     view,
 )
+from torusweep.answers.joined import uncomputed
 from torusweep.errors import BadInput, Refused, RunsOn, one_line, printable, writing
 
 LONGEST_WAIT = 86_400  # seconds
@@ -88,7 +90,7 @@ def query(
         return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
     except BadInput as refusal:
         unknown = isinstance(refusal.__context__, duckdb.CatalogException)  # the table
-        if unknown and (why := _uncomputed(results_dir, _words(sql))):
+        if unknown and (why := uncomputed(results_dir, _words(sql))):
             raise BadInput(why) from None
         raise
 
@@ -176,13 +178,6 @@ def _answer(
         raise BadInput(f"{subject} cannot be answered: {_one_line(error)}; {_remedy(error, about or sql)}") from None
     except (duckdb.Error, pa.ArrowException, OSError, ValueError, RuntimeError) as error:
         raise BadInput(f"{subject} cannot be answered: {_one_line(error)}") from None
-
-
-def _uncomputed(results: Folders, names: Iterable[str]) -> str:
-    """Why these tables are empty or not there; the stages, which know all, take a second to import."""
-    from torusweep.answers.joined import uncomputed
-
-    return uncomputed(results, names)
 
 
 def _limited(
@@ -287,14 +282,11 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
     empty = [name for name in rows if rows[name] == 0 and name != "verification"]
     if empty and not any(rows.values()):
         raise BadInput(
-            _uncomputed(folders, empty)
+            uncomputed(folders, empty)
             or f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
             " first"
         )
     if VIEW in mentioned:  # a table that the sweep lacks has no rows in the view
-        # only these columns need the stages, which take a second to import
-        from torusweep.all_columns import schema_of
-
         named = [] if names == [""] else [pa.field(SWEEP, pa.string())]
         lacking = {name: pa.schema([*named, *schema_of(name)]).empty_table() for name in VIEWED if name not in stored}
         return lacking | stored

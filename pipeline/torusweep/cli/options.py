@@ -94,10 +94,10 @@ def complete_from(table: str, *, skip: int = 1) -> Completer:
 
 def complete_column(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Shell completion of columns of the joined designs, in a list separated by commas too."""
-    from torusweep.all_columns import TABLES
+    from torusweep.all_columns import all_tables
 
     listed, comma, start = incomplete.rpartition(",")
-    meanings = {column.name: column.meaning for table in TABLES.values() for column in table}
+    meanings = {column.name: column.meaning for table in all_tables().values() for column in table.columns}
     return [
         CompletionItem(f"{listed}{comma}{name}", help=meanings[name])
         for name in sorted(meanings)

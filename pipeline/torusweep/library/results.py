@@ -19,7 +19,7 @@ from torusweep.answers import connection as connections
 from torusweep.answers import table_text
 from torusweep.answers.compare import compare
 from torusweep.answers.connection import VIEW, sweep_names
-from torusweep.answers.joined import view_columns
+from torusweep.answers.joined import view_table
 from torusweep.answers.query import MEMORY_GIB, MOST_ROWS, TIME_LIMIT, no_results, query
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.quantities import counted
@@ -237,7 +237,7 @@ distances, loads, points, static, verification
                 f" it has {', '.join(tables)}{unfinished}"
             )
         if name == VIEW:
-            meanings = {column.name: (column.unit, column.meaning) for column in view_columns()}
+            meanings = {column.name: (column.unit, column.meaning) for column in view_table().columns}
             return self._table(VIEW, query(f"SELECT * FROM {VIEW}", self.folders), meanings)
         if self.others:
             whole = query(f'SELECT * FROM "{name}"', self.folders, max_rows=max(1, self._counts()[name]))

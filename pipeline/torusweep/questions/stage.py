@@ -195,12 +195,9 @@ class Stage(Protocol):
     """One kind of computation; `torusweep.stages.STAGES` lists all. Members with a body here are optional.
 
     name      of its table, its section of the configuration, its shards
-    columns   of its table, in order
+    columns   of its table (`TABLE` of its folder's columns.py), in order
     Entry     an entry of its section of the configuration; None where its requests come from the networks alone
-    distinguishing  columns that a request decides and that tell a network's rows apart, the most important first
     row_bytes  on disk: of a row in its shard, its table and those made of it
-    of_networks  whether its rows are of the sweep's networks, so that its table joins `static`
-    certified   columns of a row that its certificates depend on, besides its network; None: it has no certificates
     Choice    its section of the configuration where that is a mapping, about every network; or none
     Request   frozen dataclass of numbers and strings, None where one is absent; str(request) completes "<topology> …"
     description   of its section of the configuration
@@ -212,10 +209,7 @@ class Stage(Protocol):
     Choice: type[Section] | None = None
     Request: type[Any]
     description: str = ""
-    distinguishing: tuple[str, ...] = ()
     row_bytes: int = 1_500
-    of_networks: bool = True
-    certified: tuple[str, ...] | None = None
 
     def request_for_network(self, fault_nodes: int | None, choice: Any) -> Any | None:
         """The request that every network of a sweep has, whatever its entries; None: there is none.
@@ -286,7 +280,7 @@ class Stage(Protocol):
         raise TypeError(f"rows of {self.name} are computed one by one")
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
-        """Lines that prove a row (docs/certificates.md), given its columns `certified`.
+        """Lines that prove a row (docs/certificates.md), given the table's columns `certified`.
 
         network   None where rows are not of networks
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from torusweep.all_columns import TABLES, schema_of
+from torusweep.all_columns import DECLARED, schema_of
 from torusweep.errors import BadInput
 from torusweep.papers.verification import COMPARED, summary, verification_rows
 from torusweep.quantities import counted
@@ -20,6 +20,7 @@ from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.left_out import notes_of
 from torusweep.sweeps.requested_points import (
     DERIVED,
+    derived_rows,
     named_files,
     points_table,
     requested_derived,
@@ -49,7 +50,7 @@ def points(sweep: Sweep, folder: Path) -> int:
         "software": software(),
     }
     asked = {*requested_stages(sweep), *requested_derived(sweep)}
-    tables = {name: name in asked for name in {*TABLES} - {"points"}}
+    tables = {name: name in asked for name in DECLARED}
     store.publish_points(folder, table, about, tables)
     current.publish_configuration(folder, sweep.text.encode())
     return 0
@@ -66,7 +67,7 @@ def derived(sweep: Sweep, folder: Path) -> int:
 def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
     """Make one table derived from stages' tables."""
     listed = store.manifest_of(folder, sweep.digest)["tables"]
-    wanted = [stage for stage in DERIVED[name].stages if stage in requested_stages(sweep)]
+    wanted = [stage for stage in DECLARED[name].made_of if stage in requested_stages(sweep)]
     for stage in wanted:
         if stage not in listed:
             raise BadInput(
@@ -74,7 +75,7 @@ def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
                 " delete it and run the sweep again"
             )
     tables = {stage: store.open_file(folder / f"{stage}.parquet", schema_of(stage)) for stage in wanted}
-    store.publish_table(folder, name, DERIVED[name].rows(sweep, tables), config=sweep.digest)
+    store.publish_table(folder, name, derived_rows(name, sweep, tables), config=sweep.digest)
     return 0
 
 

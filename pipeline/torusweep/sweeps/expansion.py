@@ -14,8 +14,7 @@ from torusweep.networks.realisation import check_size
 from torusweep.networks.seed_runs import SEED, Networks, SeedRun, before_seed, count_of, first_of, plan_of, seed_run
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan
-from torusweep.questions.stage import LazyNetwork, NetworkChoice
-from torusweep.stages import Stage
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Stage
 from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Requirement, Sweep
 from torusweep.sweeps.network_search import count, meeting, values_of
 from torusweep.sweeps.points import Point, Points

@@ -16,7 +16,7 @@ from torusweep.networks.families import build, plan
 from torusweep.networks.seed_runs import count_of, first_of
 from torusweep.networks.spelling import parse
 from torusweep.papers.verification.rows import expected_latency
-from torusweep.questions.latency.columns import LATENCY
+from torusweep.questions.latency.columns import LATENCY, TABLE
 from torusweep.questions.latency.entries import ENTRIES
 from torusweep.questions.latency.normalisation import BISECTION, NORMS, WIRING_VOLUME
 from torusweep.questions.latency.question import across_both_ways, check_links, placement_of
@@ -30,11 +30,7 @@ from torusweep.sweeps.expansion import SweepNetwork, at, chosen, pass_over
 from torusweep.tables.columns import arrow_schema
 
 MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
-# Rows that agree in these are the same row.
-INPUTS = [
-    *("topology", "model", "nodes", "message_bits", "constant", "budget", "placement", "switch_delay", "wire_delay"),
-    *("locality", "dimension", "radices", "rate"),
-]
+INPUTS = ["topology", "nodes", "dimension", *TABLE.apart]  # rows that agree in these are the same row
 UNIFORM_MINIMAL = {"routing": "minimal", "traffic": "uniform", "method": "exact"}
 USED = {
     "static": [

@@ -7,28 +7,26 @@ lists a sweep's requests with their estimated times.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from pkgutil import resolve_name
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from torusweep.all_columns import schema_of
+from torusweep.all_columns import DECLARED, schema_of
 from torusweep.errors import BadInput, called, located
 from torusweep.networks.families import build, files_of, plan
 from torusweep.papers.verification.rows import FOLDER as EXPECTED
 from torusweep.papers.verification.rows import expected_requests, expected_topologies
 from torusweep.quantities import counted
-from torusweep.questions.cost.arithmetic import equal_cost
-from torusweep.questions.screen.best import best_table
+from torusweep.questions.stage import Stage
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import lacking
-from torusweep.stages import STAGES, Stage
+from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.configuration.schema import Family, Labelled
-from torusweep.sweeps.expansion import SweepNetwork, at, counted_requests, expand, expand_stage
+from torusweep.sweeps.expansion import at, counted_requests, expand, expand_stage
 from torusweep.sweeps.forecast import disk_bytes
 from torusweep.sweeps.latency import USED, has_latency, latency_requests, latency_stages, latency_table
 from torusweep.sweeps.points import Point, estimates, networks_of
@@ -36,71 +34,9 @@ from torusweep.tables import store
 from torusweep.tables.parquet import Streamed, TableFile
 
 
-class Derived(NamedTuple):
-    """A derived table.
-
-    stages     the stages whose tables it is made of, if the sweep requests them
-    requested  whether a sweep has this table
-    columns    columns of static that it needs: if one is not measured, a sweep does not have this table
-    rows       (sweep, stages' tables by name) → the table; it reads only what it needs
-    needs      names of the stages that a sweep must request for it
-    requests   (topology, request) by stage that it needs of the sweep's networks; raises BadInput or Refused, with
-               the place in the file
-    """
-
-    stages: tuple[str, ...]
-    requested: Callable[[Sweep], bool]
-    columns: tuple[str, ...]
-    rows: Callable[[Sweep, Mapping[str, TableFile]], pa.Table | Streamed]
-    needs: Callable[[Sweep], Sequence[str]] = lambda sweep: ()
-    requests: Callable[[Sweep, Sequence[SweepNetwork]], Mapping[str, Sequence[tuple[str, Any]]]] = (
-        lambda sweep, networks: {}
-    )
-
-
-def distances(_: Sweep, tables: Mapping[str, TableFile]) -> Streamed:
-    """The static table's histograms in long form: a row for each network and distance."""
-    schema = schema_of("distances")
-    parts = tables["static"].groups(["topology", "distance_histogram"])
-    return Streamed(schema, (pa.Table.from_arrays(_distances(part), schema=schema) for part in parts))
-
-
-def _distances(table: pa.Table) -> list[Any]:
-    histogram = table.column("distance_histogram")
-    lengths = pc.list_value_length(histogram).to_numpy()
-    pairs = pc.list_flatten(histogram).to_numpy()
-    row = np.repeat(np.arange(len(lengths)), lengths)
-    first = np.cumsum(lengths) - lengths
-    distance = np.arange(len(pairs)) - np.repeat(first, lengths)
-    total = np.add.reduceat(pairs, first) if len(pairs) else pairs  # every network has a distance 0
-    return [table.column("topology").take(pa.array(row, pa.int64())), distance, pairs, pairs / total[row]]
-
-
 def latency(sweep: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
     """The latencies of the networks by the papers' models."""
     return latency_table(sweep, **{name: table.read(USED[name]) for name, table in tables.items()})
-
-
-def best(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
-    """The winners of every size that was screened whole."""
-    return best_table(tables["screen"].groups())
-
-
-def compared(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
-    """The comparison of the networks at equal cost."""
-    names = {
-        "static": ["topology", "connected", "mean_distance", "latency_mean"],
-        "loads": ["topology", "routing", "traffic", "saturation_load", "terminal_saturation_load", "lost_pairs"],
-        "cost": ["topology", "cost_model", "packing", "terminals", "cost_per_terminal", "currency"],
-    }
-    priced = tables["cost"].read(["topology"]).column(0)
-    rows = equal_cost(**{name: _of_networks(tables[name], columns, priced) for name, columns in names.items()})
-    return pa.Table.from_pylist(rows, schema=schema_of("equal_cost"))
-
-
-def _of_networks(table: TableFile, columns: Sequence[str], networks: Any) -> list[dict[str, Any]]:
-    """Some columns of the rows of some networks."""
-    return [row for part in table.groups(columns) for row in part.filter(pc.is_in(part[0], networks)).to_pylist()]
 
 
 def labels(sweep: Sweep, _: Mapping[str, TableFile]) -> pa.Table:
@@ -118,18 +54,16 @@ def _labelled(sweep: Sweep) -> list[Labelled]:
     return [entry for entry in sweep.topologies if isinstance(entry, Labelled)]
 
 
-CERTIFIED = tuple(name for name, stage in STAGES.items() if stage.certified is not None)
-
-
 def certificates(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
     """The proofs of the rows of the stages' tables (`Stage.certificates`), or the reasons why there is none."""
-    rows = [row for name in CERTIFIED if name in tables for row in _certified(STAGES[name], tables[name])]
+    rows = [row for name in tables for row in _certified(STAGES[name], tables[name])]
     return pa.Table.from_pylist(rows, schema=schema_of("certificates"))
 
 
 def _certified(stage: Stage, table: TableFile) -> Iterator[dict[str, Any]]:
     """Rows of a stage's table that differ in the columns on which a proof depends."""
-    names = [*(["topology"] if stage.of_networks else []), *(stage.certified or ())]
+    declared = DECLARED[stage.name]
+    names = [*(["topology"] if declared.joined else []), *(declared.certified or ())]
     distinct = table.read(names).group_by(names, use_threads=False).aggregate([])
     for asked in distinct.to_pylist():
         spelling = asked.pop("topology", None)
@@ -147,28 +81,33 @@ def _certified(stage: Stage, table: TableFile) -> Iterator[dict[str, Any]]:
             yield own | none | claim | {"topology": read["claim"]["topology"]}
 
 
-DERIVED = {
-    "distances": Derived(("static",), lambda sweep: True, ("distance_histogram",), distances),
-    "best": Derived(("screen",), lambda sweep: bool(sweep.entries("screen")), (), best),
-    "equal_cost": Derived(
-        ("static", "loads", "cost"),
-        lambda sweep: bool(sweep.entries("cost") and sweep.entries("loads")),
-        ("mean_distance", "latency_mean"),
-        compared,
-    ),
-    "certificates": Derived(CERTIFIED, lambda sweep: sweep.certificates, (), certificates),
-    "labels": Derived((), lambda sweep: bool(_labelled(sweep)), (), labels),
-    "latency": Derived(("static", "loads", "layout"), has_latency, (), latency, latency_stages, latency_requests),
+# by table: whether a sweep has it, and what makes it of the sweep and its stages' tables
+OF_SWEEPS: dict[str, tuple[Callable[[Sweep], Any], Callable[[Sweep, Mapping[str, TableFile]], pa.Table]]] = {
+    "certificates": (lambda sweep: sweep.certificates, certificates),
+    "labels": (_labelled, labels),
+    "latency": (has_latency, latency),
 }
+DERIVED = [name for name, table in DECLARED.items() if table.rows or name in OF_SWEEPS]
 
 
-def _has(sweep: Sweep, table: Derived) -> bool:
-    return table.requested(sweep) and not lacking(sweep.choice("static"), table.columns)
+def derived_rows(name: str, sweep: Sweep, tables: Mapping[str, TableFile]) -> pa.Table | Streamed:
+    """A derived table, of the sweep and of the tables of its stages (`Declaration.made_of`)."""
+    if name in OF_SWEEPS:
+        return OF_SWEEPS[name][1](sweep, tables)
+    made: pa.Table | Streamed = resolve_name(DECLARED[name].rows)(tables)
+    return made
+
+
+def _has(sweep: Sweep, name: str) -> bool:
+    """Whether a sweep has a derived table: its sections, or what else asks for it, and the measures that it needs."""
+    table = DECLARED[name]
+    asked = OF_SWEEPS[name][0](sweep) if name in OF_SWEEPS else all(map(sweep.entries, table.sections))
+    return bool(asked) and not lacking(sweep.choice("static"), table.measured)
 
 
 def requested_derived(sweep: Sweep) -> list[str]:
     """Names of the tables that a sweep has besides its stages': those of DERIVED, then verification."""
-    return [*(name for name, table in DERIVED.items() if _has(sweep, table)), "verification"]
+    return [*(name for name in DERIVED if _has(sweep, name)), "verification"]
 
 
 def requested_stages(sweep: Sweep) -> list[str]:
@@ -176,7 +115,7 @@ def requested_stages(sweep: Sweep) -> list[str]:
     requested = {name for name in STAGES if sweep.entries(name)}
     requested |= {name for name, stage in STAGES.items() if stage.request_for_network(None, None) is not None}
     requested |= expected_requests(sweep.papers).keys()
-    requested |= {name for table in DERIVED.values() for name in table.needs(sweep)}
+    requested |= {*latency_stages(sweep)}
     return [name for name in STAGES if name in requested]
 
 
@@ -224,9 +163,8 @@ def requested_points(sweep: Sweep) -> list[Point]:
             raise BadInput(f"expected all measures of static, got a sweep without {', '.join(missing)}; add them")
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
     expected = expected_requests(sweep.papers)
-    for table in DERIVED.values():
-        for name, requests in table.requests(sweep, networks).items():
-            expected[name] = [*expected.get(name, ()), *requests]
+    for name, requests in latency_requests(sweep, networks).items():
+        expected[name] = [*expected.get(name, ()), *requests]
     return [
         point
         for stage in STAGES.values()

@@ -38,6 +38,10 @@ class Column(NamedTuple):
         """The unit where a reader sees it; '' of a pure number."""
         return "" if self.unit == PURE else self.unit
 
+    def cost(self, values: Any) -> Any:
+        """An array of its numbers, negated where more is better: less is better."""
+        return -values if self.better == "more" else values
+
 
 # of several tables: pairs of terminals that a routing has no route for (torusweep.traffic.given.Lost)
 LOST = (

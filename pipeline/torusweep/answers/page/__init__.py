@@ -25,9 +25,7 @@ from typing import Any
 
 import vl_convert
 
-from torusweep.all_columns import schema_of
-from torusweep.answers.designs import designs
-from torusweep.answers.joined import joined_tables
+from torusweep.all_columns import DECLARED, schema_of
 from torusweep.answers.page.explorer import explored
 from torusweep.answers.page.glossary import glossary_section
 from torusweep.answers.page.machines import machines_section
@@ -55,8 +53,6 @@ def bundled(own: str) -> str:
     return text
 
 
-REQUIRED = ("static", "verification")
-BESIDE = ("best", "labels")  # tables that a sweep may have besides those that are joined by network
 THEMES = {"light": theme(LIGHT), "dark": theme(DARK)}
 SCRIPTS = ("tables.js", "explorer.js", "address.js", "page.js")  # in this order: the last starts them
 HERE = Path(__file__).resolve().parent
@@ -66,10 +62,11 @@ def write_report(folder: Path, out: Path) -> Tables:
     """Write the page of the sweep in `folder` to `out`, from the manifest and the tables.
 
     returns  the tables that were read
-    Raises BadInput where a required table or the manifest is missing, altered or of another version.
+    Raises BadInput where the manifest, or a table in it, is missing, altered or of another version.
     """
     manifest = store.read_manifest(folder)
-    names = [*REQUIRED, *(name for name in (*joined_tables(), *BESIDE) if name in manifest["tables"])]
+    shown = (name for name, table in DECLARED.items() if table.joined or table.title)
+    names = [name for name in shown if name in manifest["tables"]]
     tables = {name: StoredRows(store.open_file(folder / f"{name}.parquet", schema_of(name))) for name in names}
     store.publish(out, page(tables, manifest).encode())
     return tables
@@ -78,7 +75,7 @@ def write_report(folder: Path, out: Path) -> Tables:
 def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
     """The page, as text."""
     networks, verification = distinct(tables), stored_rows(tables, "verification")
-    explorer = explored(tables, designs(tables))
+    explorer = explored(tables)
     found = [  # the sweep's answers first
         machines_section(tables),
         explorer.section,

@@ -11,23 +11,24 @@ rows. A variant holds few networks or many, so its numbers stand beside the plac
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import altair as alt
+import numpy as np
 
-from torusweep.all_columns import TABLES
-from torusweep.answers.designs import MOST, Designs, by_choice, sample_of
+from torusweep.all_columns import DECLARED
 from torusweep.answers.joined import joined_tables
 from torusweep.charts import Drawing, specification
-from torusweep.charts.looks import GREY, SYMBOLS, Look, group_of, network_looks
-from torusweep.charts.section import Chapter, downloads, packed
-from torusweep.tables.columns import NUMBERS, Column
-from torusweep.tables.rows import Record, Tables, stored_rows
+from torusweep.charts.looks import GREY, SYMBOLS, Look, comparable, distinct, group_of, network_looks
+from torusweep.charts.section import Chapter, downloads, packed, sampled
+from torusweep.tables.columns import NUMBERS
+from torusweep.tables.rows import Record, StoredRows, Tables, stored_rows
 
 DIGITS = 7  # of a number in the page
+MOST = 20_000  # designs that a page holds
 AUTOMATIC = ("packing", "seed", "vc_rule", "buffer_flits")  # each network has its own where none is asked for
 
 
@@ -45,16 +46,15 @@ class Source(NamedTuple):
     name: str
     keys: list[str]
     variants: list[Variant]
-    columns: tuple[Column, ...]
 
 
-def sources(tables: Tables, records: Sequence[Record], most: int) -> list[Source]:
-    """`static` with these records, and the tables that are joined with it, each with at most `most` variants."""
-    place = {record["topology"]: i for i, record in enumerate(records)}
-    found = [Source("static", [], [Variant((), list(place.values()), list(records))], TABLES["static"])]
-    for name, (columns, distinguishing) in joined_tables().items():
+def sources(tables: Tables, names: Iterable[str], most: int) -> list[Source]:
+    """The tables that are joined with `static`, of these networks, each with at most `most` variants."""
+    place = {name: i for i, name in enumerate(names)}
+    found = []
+    for name, declared in joined_tables().items():
         rows = stored_rows(tables, name).among("topology", place)
-        keys = [key for key in distinguishing if len({row[key] for row in rows}) > 1]
+        keys = [key for key in declared.apart if len({row[key] for row in rows}) > 1]
         for key in AUTOMATIC:  # no choice of a reader where no network has several
             others = [other for other in keys if other != key]
             if key in keys and len({(row["topology"], *map(row.get, others)) for row in rows}) == len(rows):
@@ -64,8 +64,25 @@ def sources(tables: Tables, records: Sequence[Record], most: int) -> list[Source
             for choice, of_choice in by_choice(rows, keys)[:most]
             for names in [sorted(of_choice, key=place.__getitem__)]
         ]
-        found.append(Source(name, keys, variants, columns))
+        found.append(Source(name, keys, variants))
     return [source for source in found if source.variants]
+
+
+def by_choice(rows: Iterable[Record], keys: Sequence[str]) -> list[tuple[tuple[Any, ...], dict[str, Record]]]:
+    """(values of the keys, a row for each topology) of all combinations, those of most topologies first.
+
+    Of a topology's several rows in one, that with most values counts; as many topologies stay in the table's order.
+    """
+    found: dict[tuple[Any, ...], dict[str, Record]] = {}
+    for row in rows:
+        by_name = found.setdefault(tuple(row[key] for key in keys), {})
+        if _filled(row) > _filled(by_name.get(row["topology"], {})):
+            by_name[row["topology"]] = row
+    return sorted(found.items(), key=lambda item: -len(item[1]))
+
+
+def _filled(row: Record) -> int:
+    return sum(value is not None for value in row.values())
 
 
 def quantities(found: Sequence[Source], records: Sequence[Record]) -> list[dict[str, Any]]:
@@ -75,7 +92,7 @@ def quantities(found: Sequence[Source], records: Sequence[Record]) -> list[dict[
     """
     chosen = []
     for source in found:
-        for column in source.columns:
+        for column in DECLARED[source.name].columns:
             if column.type not in NUMBERS or _repeats(source, column.name, records):
                 continue
             values = [[_number(row.get(column.name)) for row in variant.rows] for variant in source.variants]
@@ -129,18 +146,6 @@ def _number(value: Any) -> float | int | None:
 DEFAULT = ("links", "mean_distance")  # columns of static shown first, horizontally and vertically
 MOST_BYTES = 2_000_000  # of the page's 5 MB; a sweep of many columns is sampled further
 VARIANTS = (400, 100, 20, 4)  # of a table, at most: as many as fit in MOST_BYTES
-TITLES = {
-    "static": "Network",
-    "loads": "Channel loads",
-    "deadlock": "Deadlock",
-    "layout": "Layout",
-    "simulation": "Simulation",
-    "collectives": "Collective operations",
-    "cost": "Cost",
-    "equal_cost": "Networks at equal cost",
-    "availability": "After failures",
-    "latency": "Latency by a model",
-}
 
 
 class Explorer(NamedTuple):
@@ -156,19 +161,19 @@ class Explorer(NamedTuple):
     specification: dict[str, Any]
 
 
-def explored(tables: Tables, designs: Designs) -> Explorer:
-    """The explorer of a sweep's designs: with as many variants of each table, then as many designs, as MOST_BYTES has.
-
-    designs  of these tables
+def explored(tables: Tables) -> Explorer:
+    """The explorer of a sweep's designs, its connected networks of two nodes and more: with as many variants of each
+    table, then as many designs, as MOST_BYTES has.
     """
-    if len(designs.axes) < 2:
-        return Explorer(None, "", {})
-    nodes, terminals = (designs.records.numbers(name) for name in ("nodes", "terminals"))
+    networks = distinct(tables)
+    designs = comparable(networks)
+    nodes, terminals = (designs.numbers(name) for name in ("nodes", "terminals"))
     # a network of switches is as large as what it connects
     size = "terminals" if ((terminals < nodes) | (terminals > nodes)).any() else "nodes"
     most, variants = MOST, list(VARIANTS)
     while True:
-        chosen = designs.records.at(sample_of(designs.axes, len(designs.records), most)).records()
+        costs = _costs(tables, designs) if most < len(designs) else []
+        chosen = designs.at(sampled(costs, len(designs), most)).records()
         data, groups = _data(tables, chosen, size, variants[0])
         text = packed(data)
         if len(text) <= MOST_BYTES:
@@ -177,19 +182,37 @@ def explored(tables: Tables, designs: Designs) -> Explorer:
             variants.pop(0)
         else:
             most = min(most, len(chosen)) * 2 // 3
-    section = Chapter("explorer", "Explorer", [_body(designs, len(chosen), groups, data)])
+    if len(data["quantities"]) < 2:
+        return Explorer(None, "", {})
+    body = _body(len(designs), len(networks) - len(designs), len(chosen), groups, data)
+    section = Chapter("explorer", "Explorer", [body])
     return Explorer(section, text, specification(_chart(groups, size)))
+
+
+def _costs(tables: Tables, designs: StoredRows) -> list[np.ndarray]:
+    """float64[designs] of each column of numbers, of joined tables in a few variants; less is better, NaN for none."""
+    columns = [column for column in DECLARED["static"].columns if column.type in NUMBERS]
+    costs = [column.cost(designs.numbers(column.name)) for column in columns]
+    for source in sources(tables, designs.column("topology").to_pylist(), VARIANTS[-1]):
+        for column in (column for column in DECLARED[source.name].columns if column.type in NUMBERS):
+            for variant in source.variants:
+                values = np.full(len(designs), np.nan)
+                values[variant.at] = [math.nan if (n := row.get(column.name)) is None else n for row in variant.rows]
+                costs.append(column.cost(values))
+    return [np.where(np.isfinite(values), values, np.nan) for values in costs]
 
 
 def _data(tables: Tables, records: Sequence[Record], size: str, variants: int) -> tuple[dict[str, Any], list[Look]]:
     """(the data of these designs for explorer.js, their groups)."""
-    names = [group_of(record) for record in records]
-    groups = network_looks(names)
+    families = [group_of(record) for record in records]
+    groups = network_looks(families)
     place = {group.name: number for number, group in enumerate(groups)}
-    found = sources(tables, records, variants)
+    names = [record["topology"] for record in records]
+    every = Variant((), list(range(len(records))), list(records))
+    found = [Source("static", [], [every]), *sources(tables, names, variants)]
     data = {
-        "topologies": [record["topology"] for record in records],
-        "groups": [place[name] for _, name in names],
+        "topologies": names,
+        "groups": [place[name] for _, name in families],
         "names": [group.name for group in groups],
         "size": size,
         "sizes": [record[size] for record in records],
@@ -226,12 +249,11 @@ def _chart(looks: Sequence[Look], size: str) -> Drawing:
 # --- HTML -----------------------------------------------------------------------------------------
 
 
-def _body(designs: Designs, shown: int, groups: Sequence[Look], data: Mapping[str, Any]) -> str:
-    count = len(designs.records)
+def _body(count: int, left_out: int, shown: int, groups: Sequence[Look], data: Mapping[str, Any]) -> str:
     about = f"All {count:,} connected designs of the sweep" if shown == count else _about_sample(count, shown)
-    if designs.left_out:
-        are = "is" if designs.left_out == 1 else "are"
-        about += f"; {designs.left_out:,} {are} left out, being disconnected or of a single node"
+    if left_out:
+        are = "is" if left_out == 1 else "are"
+        about += f"; {left_out:,} {are} left out, being disconnected or of a single node"
     size, columns = data["size"], data["quantities"]
     label = "Two quantities of all designs; the table below has the same numbers"
     return f"""<p class="note">{about}. Choose two quantities and a window of network sizes; point at a mark for the
@@ -278,7 +300,7 @@ def _axis_controls(axis: str, title: str, columns: Sequence[Mapping[str, Any]]) 
     own = [number for number, column in numbered if column["name"] == DEFAULT[axis == "y"]]
     default = next(iter(own), min(int(axis == "y"), len(columns) - 1))
     options = "".join(
-        f'<optgroup label="{escape(TITLES.get(table, table))}">'
+        f'<optgroup label="{escape(DECLARED[table].title or table.capitalize())}">'
         + "".join(_option(number, column, number == default) for number, column in of_table)
         + "</optgroup>"
         for table, of_table in groupby(numbered, key=lambda item: item[1]["table"])

@@ -15,13 +15,12 @@ from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import KINDS
 from torusweep.charts.section import Cell, Chapter, Field, Panel, heading, meaning_of, number, panels, paragraph, table
 from torusweep.networks.families import KIND_OF
-from torusweep.questions.cost.columns import COST
-from torusweep.questions.loads.best import best_first
-from torusweep.questions.loads.columns import LOADS
+from torusweep.questions.cost.columns import TABLE as COST
+from torusweep.questions.loads.columns import TABLE as LOADS
 from torusweep.questions.static.columns import STATIC
 from torusweep.tables.rows import Record, Tables, stored_rows
 
-MEANING = {column.name: meaning_of(column) for column in (*COST, *LOADS, *STATIC)}
+MEANING = {column.name: meaning_of(column) for column in (*COST.columns, *LOADS.columns, *STATIC)}
 UNIFORM = ("uniform", "uniform_other", "all_to_all")  # patterns that are not adverse
 LINKED = "with_links("  # a network of a family with other links
 NOTE = (
@@ -102,10 +101,8 @@ def _costs(rows: Iterable[Record]) -> dict[str, Record]:
     model = None
     for row in rows:
         model = model or row["cost_model"]
-        price, known = row["cost_per_terminal"], found.get(row["topology"])
-        cheaper = price is not None and (known is None or price < known["cost_per_terminal"])
-        if row["cost_model"] == model and cheaper:
-            found[row["topology"]] = row
+        if row["cost_model"] == model and row["cost_per_terminal"] is not None:
+            found[row["topology"]] = min(found.get(row["topology"], row), row, key=COST.best_first)
     return found
 
 
@@ -113,7 +110,7 @@ def _counting(rows: Iterable[Record]) -> tuple[Record | None, Record | None]:
     """(under uniform traffic, under the adverse pattern): of each pattern the best routing, of patterns the worst."""
     best: dict[str, Record] = {}
     for row in rows:
-        best[row["traffic"]] = min(best.get(row["traffic"], row), row, key=best_first)
+        best[row["traffic"]] = min(best.get(row["traffic"], row), row, key=LOADS.best_first)
     uniform = next((best[name] for name in UNIFORM if name in best), None)
     others = [row for name, row in best.items() if name not in UNIFORM]
     return uniform, min(others, key=lambda row: row["saturation_load"], default=None)

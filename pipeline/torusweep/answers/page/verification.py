@@ -11,7 +11,7 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
-from torusweep.all_columns import TABLES
+from torusweep.all_columns import VERIFICATION
 from torusweep.charts.section import Cell, Chapter, Panel, fields, heading, table
 from torusweep.papers.figures import drawable
 from torusweep.papers.verification import not_compared, summary
@@ -29,7 +29,7 @@ STYLES = {
     "unexplained": "bad",
 }  # by verdict
 FIELDS = fields(
-    TABLES["verification"],
+    VERIFICATION.columns,
     *(("place", "where"), ("row", "what", lambda row: Cell(row["row"])), "topology"),
     ("quantity", "", lambda row: Cell(row["quantity"])),
     *(("paper_value", "paper"), ("our_value", "ours"), "capacity", ("difference", "", 6)),

@@ -39,10 +39,6 @@ PAPER_NAMES = {  # by short name, in the order of the page; docs/papers.md
     "R05": "Rahman et al. 2005",
 }
 PAPERS = tuple(PAPER_NAMES)
-COLUMNS = (
-    *("paper", "place", "row", "topology", "quantity", "value"),
-    *("tolerance", "relation", "corrected", "reason", "waits_for"),
-)
 RELATIONS = ("=", "~=", "<=", "<", ">", "sign")
 
 
@@ -85,10 +81,9 @@ def _read(path: Path, paper: str) -> list[Expected]:
     try:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file, strict=True)
-            if tuple(reader.fieldnames or ()) != COLUMNS:
-                raise BadInput(
-                    f"{path}:1: expected the columns {','.join(COLUMNS)}, got {','.join(reader.fieldnames or ())}"
-                )
+            if tuple(reader.fieldnames or ()) != Expected._fields:
+                expected, got = (",".join(names) for names in (Expected._fields, reader.fieldnames or ()))
+                raise BadInput(f"{path}:1: expected the columns {expected}, got {got}")
             return [_row(cells, f"{path}:{reader.line_num}", paper) for cells in reader]
     except FileNotFoundError:
         raise BadInput(
@@ -100,7 +95,7 @@ def _read(path: Path, paper: str) -> list[Expected]:
 
 def _row(cells: dict[str, Any], place: str, paper: str) -> Expected:
     if None in cells or None in cells.values():
-        raise BadInput(f"{place}: expected {len(COLUMNS)} cells; check the commas and quotes of the row")
+        raise BadInput(f"{place}: expected {len(Expected._fields)} cells; check the commas and quotes of the row")
     if cells["paper"] != paper:
         raise BadInput(f"{place}: expected paper {paper}, got {cells['paper']!r}")
     if cells["relation"] not in RELATIONS:

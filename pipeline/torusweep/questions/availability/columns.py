@@ -1,6 +1,7 @@
 """Columns of the table `availability`."""
 
 from torusweep.tables.columns import PURE, Column
+from torusweep.tables.table import Declaration
 
 QUANTILES = {
     "q05": "5 % quantile: the least value that 5 % of the draws do not exceed",
@@ -84,4 +85,10 @@ AVAILABILITY = (
         "how the intervals were computed: Wilson or Student's t for the mean, order statistics for quantiles, exact",
     ),
     Column("method", "string", "", "all combinations or random draws, and how the value was computed"),
+)
+TABLE = Declaration(
+    *("availability", "a network, failures and measure: its distribution over draws", AVAILABILITY),
+    title="After failures",
+    apart=("measure", "fails", "failures", "probability", "seed"),
+    how=("seed",),
 )

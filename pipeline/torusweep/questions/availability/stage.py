@@ -217,7 +217,6 @@ class AvailabilityQuestion(Question):
         'availability "hypercube(n=4)" --routers 3 --json',
     )
     description = "failures after which connectivity, distances, saturation are measured; without it, none"
-    distinguishing = ("measure", "fails", "failures", "probability", "seed")
 
     def requests(self, entry: Any) -> Iterator[AvailabilityRequest]:
         with under("fails"):

@@ -1,6 +1,7 @@
 """Columns of the table `collectives`."""
 
 from torusweep.tables.columns import PURE, Column
+from torusweep.tables.table import Declaration
 
 COLLECTIVES = (
     Column("topology", "string", "", "canonical spelling"),
@@ -119,4 +120,10 @@ COLLECTIVES = (
         "set of each node in that partition, -1 where it has no terminal; null where each node is a set of its own",
     ),
     Column("method", "string", "", "what proves the bound and what attains it or is known best, or why there is none"),
+)
+TABLE = Declaration(
+    *("collectives", "a network, operation and algorithm: time, bound, share of the bound", COLLECTIVES),
+    title="Collective operations",
+    apart=("operation", "algorithm"),
+    certified=("operation",),
 )

@@ -253,8 +253,6 @@ class CollectivesQuestion(Question):
         'collective "fat_tree(k=4, n=3)" all_reduce --in-network',
     )
     description = "collective operations whose bounds and algorithms are computed; without it, none"
-    distinguishing = ("operation", "algorithm")
-    certified = ("operation",)
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"

@@ -10,11 +10,18 @@ from math import fsum
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from torusweep.errors import BadInput
+from torusweep.questions.cost.columns import EQUAL_COST
+from torusweep.questions.cost.columns import TABLE as COST
 from torusweep.questions.cost.model import Cable, CostModel
-from torusweep.questions.loads.best import EQUAL, best_first
+from torusweep.questions.loads.columns import EQUAL
+from torusweep.questions.loads.columns import TABLE as LOADS
 from torusweep.questions.screen.bounds import front
+from torusweep.tables.columns import arrow_schema
+from torusweep.tables.parquet import TableFile
 
 
 class Cables(NamedTuple):
@@ -186,13 +193,28 @@ def throughput(loads: Record) -> float | None:
     return None if loads["saturation_load"] is None else float(min(1.0, found))
 
 
+def compared(tables: Mapping[str, TableFile]) -> pa.Table:
+    """The table `equal_cost` of a sweep, from these tables."""
+    names = {
+        "static": ["topology", "connected", "mean_distance", "latency_mean"],
+        "loads": ["topology", "routing", "traffic", "saturation_load", "terminal_saturation_load", "lost_pairs"],
+        "cost": ["topology", "cost_model", "packing", "terminals", "cost_per_terminal", "currency"],
+    }
+    priced = tables["cost"].read(["topology"]).column(0)
+    rows = {
+        name: [row for part in tables[name].groups(read) for row in part.filter(pc.is_in(part[0], priced)).to_pylist()]
+        for name, read in names.items()
+    }
+    return pa.Table.from_pylist(equal_cost(**rows), schema=arrow_schema(EQUAL_COST))
+
+
 def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable[Record]) -> list[dict[str, Any]]:
     """The rows of the table `equal_cost`, one for each network, cost model and traffic, the cheapest first.
 
     static, loads, cost   rows of these tables; networks in several parts, without a row in one of these tables, or of
                           unknown mean latency are left out
 
-    The best routing counts (torusweep.questions.loads.best), and the cheapest packing.
+    The best routing counts, and the cheapest packing: `Declaration.best` of loads and of cost.
     """
     distances: dict[str, Record] = {}
     for row in static:
@@ -202,12 +224,12 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
     for row in loads:
         if throughput(row) is not None and not row["lost_pairs"]:
             own = best.setdefault(row["topology"], {})
-            own[row["traffic"]] = min(own.get(row["traffic"], row), row, key=best_first)
+            own[row["traffic"]] = min(own.get(row["traffic"], row), row, key=LOADS.best_first)
     cheapest: dict[tuple[str, str], Record] = {}  # by topology and model
     for row in cost:
         if row["cost_per_terminal"] is not None:
             key = row["topology"], row["cost_model"]
-            cheapest[key] = min(cheapest.get(key, row), row, key=lambda row: (row["cost_per_terminal"], row["packing"]))
+            cheapest[key] = min(cheapest.get(key, row), row, key=COST.best_first)
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for (topology, model), row in cheapest.items():
         if topology in distances:

@@ -4,6 +4,7 @@ Columns of the table `equal_cost`.
 """
 
 from torusweep.tables.columns import Column
+from torusweep.tables.table import By, Declaration
 
 COST = (
     Column("topology", "string", "", "canonical spelling"),
@@ -84,4 +85,24 @@ EQUAL_COST = (
         "whether no other network is as good in throughput, latency and cost per terminal, and better in one, by"
         " the same model and traffic",
     ),
+)
+TABLE = Declaration(
+    *("cost", "a network, cost model and packing: routers, cables, prices, watts", COST),
+    apart=("cost_model", "packing"),
+    how=("packing",),
+    usual={"cost_model": "2014-besta"},
+    best=(By("cost_per_terminal"), By("packing")),
+)
+COMPARED = Declaration(
+    *(
+        "equal_cost",
+        "a network, cost model and traffic: throughput for its price, whether it is on the Pareto front",
+        EQUAL_COST,
+    ),
+    title="Networks at equal cost",
+    apart=("traffic", "cost_model"),
+    made_of=("static", "loads", "cost"),
+    rows="torusweep.questions.cost.arithmetic:compared",
+    sections=("cost", "loads"),
+    measured=("mean_distance", "latency_mean"),
 )

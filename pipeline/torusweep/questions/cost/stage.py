@@ -298,7 +298,6 @@ class CostQuestion(Question):
         'cost "torus(k=8, n=3)" --model my.yaml',
     )
     description = "cost models by which the networks are priced; without it, none"
-    distinguishing = ("cost_model", "packing")
 
     def network_meant(self, text: str, values: Mapping[str, Any]) -> str:
         wanted = values.get("terminals")

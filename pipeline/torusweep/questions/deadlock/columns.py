@@ -1,6 +1,7 @@
 """Columns of the table `deadlock`."""
 
 from torusweep.tables.columns import LOST, Column
+from torusweep.tables.table import By, Declaration
 
 DEADLOCK = (
     Column("topology", "string", "", "canonical spelling"),
@@ -17,10 +18,8 @@ DEADLOCK = (
         "channels",
         "int64",
         "channels",
-        (
-            "virtual channels (of adaptive routing: escape channels) that some packet passes; null if only a "
-            "superset was searched"
-        ),
+        "virtual channels (of adaptive routing: escape channels) that some packet passes; null if only a "
+        "superset was searched",
         "neither",
     ),
     Column(
@@ -56,10 +55,8 @@ DEADLOCK = (
         "least_virtual_channels",
         "int64",
         "channels",
-        (
-            "least number with which a rule makes the graph acyclic (rules other than bubble; r05_wrap in its "
-            "first reading; hops where routes are short; and vc_rule); null: see least_reason"
-        ),
+        "least number with which a rule makes the graph acyclic (rules other than bubble; r05_wrap in its "
+        "first reading; hops where routes are short; and vc_rule); null: see least_reason",
         "less",
     ),
     Column("least_rule", "string", "", "the rule that needs this number"),
@@ -71,4 +68,12 @@ DEADLOCK = (
     ),
     Column("pairs_of", "string", "", "canonical spelling of the traffic whose pairs alone send; null: all pairs do"),
     *LOST,
+)
+TABLE = Declaration(
+    *("deadlock", "a network, routing and virtual-channel rule: verdict", DEADLOCK),
+    apart=("routing", "vc_rule", "virtual_channels"),
+    choose=("routing",),
+    how=("vc_rule", "virtual_channels"),
+    certified=("routing", "vc_rule", "virtual_channels"),
+    best=(By("lost_pairs", first=0), By("least_virtual_channels"), By("routing")),
 )

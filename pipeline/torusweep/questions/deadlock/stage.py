@@ -15,7 +15,7 @@ from torusweep.networks.topology import Meaning, Topology
 from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Record, Row
 from torusweep.questions.deadlock.certificate import certified_case, deadlock_certificate
-from torusweep.questions.deadlock.columns import DEADLOCK
+from torusweep.questions.deadlock.columns import DEADLOCK, TABLE
 from torusweep.questions.deadlock.layers import CYCLIC, Layers, Remedy, remedy_of
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.record import deadlock_record
@@ -98,7 +98,7 @@ class Deadlock(Record):
     def certificate(self) -> str:
         """The order of the channels, or the packets that wait in a circle (docs/certificates.md)."""
         _expect_all_pairs(self.record["pairs_of"])
-        return deadlock_certificate(self.network, *(self.record[name] for name in DISTINGUISHING))
+        return deadlock_certificate(self.network, *(self.record[name] for name in TABLE.apart))
 
     @property
     def cycle_nodes(self) -> list[Any] | None:
@@ -162,7 +162,6 @@ def _expect_all_pairs(traffic: Any) -> None:
         raise BadInput("certificate: expected all pairs of terminals to send, got a traffic; leave it out")
 
 
-DISTINGUISHING = ("routing", "vc_rule", "virtual_channels")
 TWO_PASSES = ("valiant",)  # routings by way of another node
 HOPS_OF_A_PAIR = 1e-5  # seconds for each pair of routers, where rules that count hops are tried
 WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
@@ -257,12 +256,11 @@ class DeadlockQuestion(Question):
         'deadlock "torus(k=4, n=2)" --routing "dimension_order(tie=positive)" --layers',
     )
     description = "channel dependency graphs to analyse; without it, only those of the papers' statements"
-    distinguishing = certified = DISTINGUISHING
 
     def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
         assert network is not None
         _expect_all_pairs(values["traffic"])
-        certified_case(network, *(values[name] for name in DISTINGUISHING))
+        certified_case(network, *(values[name] for name in TABLE.apart))
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"

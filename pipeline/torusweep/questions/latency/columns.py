@@ -1,6 +1,7 @@
 """Columns of the table `latency`."""
 
 from torusweep.tables.columns import PURE, Column
+from torusweep.tables.table import Declaration
 
 LATENCY = (
     Column("topology", "string", "", "canonical spelling; null for a cube whose radix is not a whole number"),
@@ -113,10 +114,8 @@ LATENCY = (
         "mean_latency_corrected",
         "double",
         "cycles",
-        (
-            "over link classes as busy as minimal routing makes them, null where loads were not computed;"
-            " of dally-1990 with longest_wire_corrected"
-        ),
+        "over link classes as busy as minimal routing makes them, null where loads were not computed;"
+        " of dally-1990 with longest_wire_corrected",
         "less",
     ),
     Column("saturated", "bool", "", "mean_latency is infinite: rate >= saturation_rate"),
@@ -141,11 +140,22 @@ LATENCY = (
         "best_dimension",
         "int64",
         PURE,
-        (
-            "of dally-1990: n of least mean_latency for these nodes, message_bits, wire_delay, locality;"
-            " the lowest of several"
-        ),
+        "of dally-1990: n of least mean_latency for these nodes, message_bits, wire_delay, locality;"
+        " the lowest of several",
         "neither",
     ),
     Column("best_dimension_corrected", "int64", PURE, "the same of least mean_latency_corrected", "neither"),
+)
+TABLE = Declaration(
+    *("latency", "a network, model and rate: mean latency by a paper's model", LATENCY),
+    title="Latency by a model",
+    apart=(
+        *("model", "constant", "budget", "placement", "message_bits", "switch_delay", "wire_delay", "locality"),
+        *("radices", "rate"),
+    ),
+    choose=("model", "placement", "constant"),
+    how=("budget",),
+    usual={"model": "parhami-kwai-2004"},
+    along="rate",
+    made_of=("static", "loads", "layout"),
 )

@@ -1,6 +1,7 @@
 """Columns of the table `layout`."""
 
 from torusweep.tables.columns import Column
+from torusweep.tables.table import By, Declaration
 
 LAYOUT = (
     Column("topology", "string", "", "canonical spelling"),
@@ -92,11 +93,15 @@ LAYOUT = (
         "layout_volume",
         "double",
         "wire pitches",
-        (
-            "lower bound of the volume of a box with room for the nodes and for the wires through its densest "
-            "sections; in the plane, of the area; null for cabinets"
-        ),
+        "lower bound of the volume of a box with room for the nodes and for the wires through its densest "
+        "sections; in the plane, of the area; null for cabinets",
         "less",
     ),
     Column("notes", "string", "", "see static"),
+)
+TABLE = Declaration(
+    *("layout", "a network and placement: wires, volume", LAYOUT),
+    apart=("placement",),
+    best=(By("block", first=None), By("wire_length_max"), By("placement")),
+    designs=True,
 )

@@ -158,7 +158,6 @@ class LayoutQuestion(Question):
         'layout "hypercube(n=10)" --placement straight --dimensions 2 --json',
     )
     description = "placements whose wires are measured; without it, only those of the papers' printed numbers"
-    distinguishing = ("placement",)
 
     def check(self, network: LazyNetwork, request: Any) -> None:
         check_suits(request.placement, network.plan, network.spelling)

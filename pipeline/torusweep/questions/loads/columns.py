@@ -1,6 +1,7 @@
 """Columns of the table `loads`, and of the file that `torusweep loads --channels` writes."""
 
 from torusweep.tables.columns import LOST, LOST_TRAFFIC, PURE, Column
+from torusweep.tables.table import By, Declaration
 
 LOADS = (
     Column("topology", "string", "", "canonical spelling"),
@@ -59,7 +60,7 @@ LOADS = (
         "stretch",
         "double",
         PURE,
-        ("mean_hops / mean hops of shortest paths under the same traffic; null if sampled, or too large to compute"),
+        "mean_hops / mean hops of shortest paths under the same traffic; null if sampled, or too large to compute",
         "less",
     ),
     Column(
@@ -85,10 +86,8 @@ LOADS = (
         "max_channel_load_low",
         "double",
         "flits/cycle",
-        (
-            "lower estimate: a sampled max_channel_load is too high on average, this one too low; the true value "
-            "is between them, within four standard errors"
-        ),
+        "lower estimate: a sampled max_channel_load is too high on average, this one too low; the true value "
+        "is between them, within four standard errors",
         "less",
     ),
     Column(
@@ -104,7 +103,7 @@ LOADS = (
         "cut_links",
         "int64",
         "links",
-        ("links of the best known bisection, a bidirectional link counted once; null if none was searched for"),
+        "links of the best known bisection, a bidirectional link counted once; null if none was searched for",
         "more",
     ),
     Column(
@@ -119,10 +118,8 @@ LOADS = (
         "phases",
         "list<struct<name: string, volume: double, steps: int64, max_channel_load: double, time: double>>",
         "",
-        (
-            "of a collective operation: its phases in order; volume: flits sent per terminal and flit of message;"
-            " time: cycles per flit"
-        ),
+        "of a collective operation: its phases in order; volume: flits sent per terminal and flit of message;"
+        " time: cycles per flit",
     ),
     Column(
         "collective_time",
@@ -208,4 +205,27 @@ CHANNEL_RATES = (  # where demands and links have units
     Column("carried", "double", "bit/s", "what the channel carries of the demands"),
     Column("capacity", "double", "bit/s", "what it can carry, parallel links together"),
     Column("percent", "double", "%", "carried, of the capacity"),
+)
+EQUAL = 9  # decimals; loads that differ only by rounding are equal
+TABLE = Declaration(
+    *("loads", "a network, routing and traffic: loads of its channels, saturation", LOADS),
+    title="Channel loads",
+    apart=("routing", "traffic", "method", "packets", "seed"),
+    choose=("routing", "traffic"),
+    how=("method", "packets", "seed"),
+    usual={"routing": "minimal", "traffic": "uniform"},
+    best=(
+        By("lost_pairs", first=0),
+        By("saturation_load", most=True, digits=EQUAL),
+        By("routing", first="minimal"),
+        By("routing"),
+    ),
+    designs=True,
+    certified=("traffic",),
+)
+CHANNELS = Declaration(
+    *("channel_loads", "a network, routing, traffic and channel: its load", CHANNEL_LOADS),
+    apart=("routing", "traffic"),
+    joined=False,
+    command="torusweep loads --channels",
 )

@@ -289,8 +289,6 @@ class LoadsQuestion(Question):
         'loads "mesh(k=4, n=2)" --traffic transpose --channels > channels.csv',
     )
     description = "channel loads to compute; without it, only those of the papers' printed numbers"
-    distinguishing = ("routing", "traffic", "method", "packets", "seed")
-    certified = ("traffic",)
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"

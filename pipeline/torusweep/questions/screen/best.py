@@ -6,7 +6,7 @@ whole, beside known networks and the bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from torusweep.quantities import counted
 from torusweep.questions.screen.columns import BEST, SCREEN
 from torusweep.questions.screen.spaces import Lattices, ScreenedSpace, Space, is_whole, lattices_of, screen_lattices
 from torusweep.tables.columns import arrow_schema
+from torusweep.tables.parquet import TableFile
 
 TWISTED_BOXES = {2: ("rtt",), 3: ("pdtt", "ptt")}  # 2aⁿ nodes
 
@@ -227,6 +228,11 @@ CHOSEN = {  # the second objective decides between lattices that are equal in th
     LEAST_MEAN: (Objective("mean_distance", 1), Objective("saturation_load", -1)),
     GREATEST_SATURATION: (Objective("saturation_load", -1), Objective("mean_distance", 1)),
 }
+
+
+def winners(tables: Mapping[str, TableFile]) -> pa.Table:
+    """The table `best` of a sweep, from its table `screen`."""
+    return best_table(tables["screen"].groups())
 
 
 def best_table(screen: Iterable[pa.Table]) -> pa.Table:

@@ -1,6 +1,7 @@
 """The few numbers that choose a network, and the winners of each size."""
 
 from torusweep.tables.columns import Column
+from torusweep.tables.table import Declaration
 
 SCREEN = (
     Column("topology", "string", "", "canonical spelling"),
@@ -102,4 +103,18 @@ BEST = (
         "attained", "int64", "lattices", "lattices that are as good; null for a known network and the bound", "neither"
     ),
     Column("lattices", "int64", "lattices", "lattices of this size, all of which were compared", "neither"),
+)
+TABLE = Declaration(
+    *("screen", "a network, or a class of lattices: distances, loads, bounds", SCREEN),
+    joined=False,  # whole design spaces may be millions of rows
+    certified=("dimensions", "nodes"),
+)
+WINNERS = Declaration(
+    *("best", "a size: the best lattice, a known network, or the bound", BEST),
+    apart=("dimensions", "network"),
+    joined=False,
+    made_of=("screen",),
+    rows="torusweep.questions.screen.best:winners",
+    sections=("screen",),
+    title="Best lattices",
 )

@@ -192,8 +192,6 @@ class ScreenQuestion(Question):
     entry = Screen
     Request = ScreenRequest
     row_bytes = 110
-    certified = ("dimensions", "nodes")
-    of_networks = False  # whole design spaces may be millions of rows
     examples = (
         'screen "torus(k=8, n=2)" "hypercube(n=6)"',
         "screen --family lattices --dimensions 2 --nodes 64",

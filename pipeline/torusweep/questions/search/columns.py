@@ -1,6 +1,7 @@
 """The table of searches."""
 
 from torusweep.tables.columns import PURE, Column
+from torusweep.tables.table import Declaration
 
 SEARCH = (
     Column("topology", "string", "", "the best graph that was found, as a file that every command reads"),
@@ -33,4 +34,9 @@ SEARCH = (
     ),
     Column("gap", "double", PURE, "what was minimised over its bound, - 1", "less"),
     Column("optimal", "bool", "", "whether it attains the bound"),
+)
+TABLE = Declaration(
+    *("search", "a search by simulated annealing: the best graph that it found", SEARCH),
+    joined=False,
+    command="torusweep search",
 )

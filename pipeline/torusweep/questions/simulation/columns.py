@@ -1,6 +1,7 @@
 """Columns of the table `simulation`."""
 
 from torusweep.tables.columns import LOST, LOST_TRAFFIC, Column
+from torusweep.tables.table import By, Declaration
 
 SIMULATION = (
     Column("topology", "string", "", "canonical spelling"),
@@ -37,10 +38,8 @@ SIMULATION = (
         "injection",
         "string",
         "",
-        (
-            "process that generates packets: bernoulli, poisson or bursts, canonical spelling; null for messages "
-            "and for a fixed batch"
-        ),
+        "process that generates packets: bernoulli, poisson or bursts, canonical spelling; null for messages "
+        "and for a fixed batch",
     ),
     Column(
         "source_queue",
@@ -114,10 +113,8 @@ SIMULATION = (
         "accepted_load_error",
         "double",
         "flits/cycle/terminal",
-        (
-            "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
-            " skewness; null with fewer than two batches"
-        ),
+        "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
+        " skewness; null with fewer than two batches",
         "less",
     ),
     Column(
@@ -131,10 +128,8 @@ SIMULATION = (
         "network_latency_error",
         "double",
         "cycles",
-        (
-            "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
-            " skewness; null with fewer than two batches, or where the measured cycles are less than 20 latencies"
-        ),
+        "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
+        " skewness; null with fewer than two batches, or where the measured cycles are less than 20 latencies",
         "less",
     ),
     Column(
@@ -148,10 +143,8 @@ SIMULATION = (
         "total_latency_error",
         "double",
         "cycles",
-        (
-            "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
-            " skewness; null with fewer than two batches, or where the measured cycles are less than 20 latencies"
-        ),
+        "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
+        " skewness; null with fewer than two batches, or where the measured cycles are less than 20 latencies",
         "less",
     ),
     Column("p50_latency", "int64", "cycles", "total latency that half of the packets do not exceed", "less"),
@@ -177,10 +170,8 @@ SIMULATION = (
         "saturated",
         "bool",
         "",
-        (
-            "accepted_load < 0.98 generated_load with 95 % confidence, or deadlocked; null if it is less without "
-            "that confidence: run longer"
-        ),
+        "accepted_load < 0.98 generated_load with 95 % confidence, or deadlocked; null if it is less without "
+        "that confidence: run longer",
     ),
     Column(
         "simulated_saturation",
@@ -220,10 +211,8 @@ SIMULATION = (
         "delivery_time",
         "double",
         "cycles",
-        (
-            "of a fixed batch or a workload: time until the last packet has arrived, mean over seeds; null if the"
-            " cycles did not suffice"
-        ),
+        "of a fixed batch or a workload: time until the last packet has arrived, mean over seeds; null if the"
+        " cycles did not suffice",
         "less",
     ),
     Column("deadlocked", "bool", "", "packets waited for each other in a circle"),
@@ -242,4 +231,22 @@ SIMULATION = (
     ),
     *LOST,
     LOST_TRAFFIC,
+)
+TABLE = Declaration(
+    *("simulation", "a network, routing, traffic and offered load: latency, saturation", SIMULATION),
+    apart=(
+        *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "packet_mix"),
+        *("input_speedup", "router", "traffic", "injection", "source_queue", "packets_each", "workload", "placement"),
+        *("cycles", "offered_load"),
+    ),
+    choose=("routing", "traffic", "router", "placement"),
+    how=("vc_rule", "virtual_channels"),
+    best=(
+        By("lost_pairs", first=0),
+        By("simulated_saturation", most=True),
+        By("accepted_load", most=True),
+        By("routing"),
+    ),
+    along="offered_load",
+    of_curve=("simulated_saturation", "saturation_precision"),
 )

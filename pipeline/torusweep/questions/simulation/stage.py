@@ -303,11 +303,6 @@ class SimulationQuestion(Question):
         'simulate "torus(k=8, n=2)" --load 0.2 --injection "bursts(cycles=200)" --source-queue 8',
     )
     description = "networks to simulate flit by flit; without it, none"
-    distinguishing = (
-        *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "packet_mix"),
-        *("input_speedup", "router", "traffic", "injection", "source_queue", "packets_each", "workload", "placement"),
-        *("cycles", "offered_load"),
-    )
 
     def _entry(self) -> type[NetworkChoice]:
         """The fields of an entry: the router's parameters, loads, precision and seeds."""

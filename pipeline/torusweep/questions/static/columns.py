@@ -1,6 +1,7 @@
 """Columns of the table `static`."""
 
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import PURE, Column
+from torusweep.tables.table import By, Declaration
 
 STATIC = (
     Column("topology", "string", "", "canonical spelling; the key that joins the tables"),
@@ -150,4 +151,28 @@ STATIC = (
         "mean path of the fewest cycles over all ordered pairs of distinct terminals; null as latency_diameter",
         "less",
     ),
+)
+TABLE = Declaration(
+    *("static", "a network: distances, connectivity, bisection, cost", STATIC),
+    title="Network",
+    best=(By("fault_nodes"),),
+    designs=True,
+    certified=(),
+    shown=("nodes", "degree_max", "diameter"),
+)
+DISTANCES = Declaration(
+    "distances",
+    "a network and a distance: pairs of nodes",
+    (
+        Column("topology", "string", "", "canonical spelling"),
+        Column("distance", "int64", "hops", "distance", "less"),
+        Column("pairs", "int64", "pairs", "ordered pairs of terminals at that distance", "neither"),
+        Column("fraction", "double", PURE, "their share of the pairs joined by a path", "neither"),
+    ),
+    apart=("distance",),
+    along="distance",
+    joined=False,
+    made_of=("static",),
+    rows="torusweep.questions.static.record:pairs_by_distance",
+    measured=("distance_histogram",),
 )

@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import scipy
 
 from torusweep.errors import BadInput, nearest, one_line
@@ -25,7 +27,7 @@ from torusweep.questions.how import How
 from torusweep.questions.stage import under
 from torusweep.questions.static.bisection import bisection_bounds
 from torusweep.questions.static.blocks import BlockDistances, BlockNumbers, row_of
-from torusweep.questions.static.columns import STATIC
+from torusweep.questions.static.columns import DISTANCES, STATIC
 from torusweep.questions.static.connectivity import Transitivity, components, decide_transitivity, edge_connectivity
 from torusweep.questions.static.distances import (
     DistanceNumbers,
@@ -35,6 +37,8 @@ from torusweep.questions.static.distances import (
 )
 from torusweep.questions.static.fault_diameter import fault_diameter
 from torusweep.routing import ROUTINGS, SourceRouting, own_routing
+from torusweep.tables.columns import arrow_schema
+from torusweep.tables.parquet import Streamed, TableFile
 
 MAX_PAIRS = 1 << 27  # half a minute on a core; with more pairs the columns are null
 BLOCK = 1 << 16  # pairs at a time, whose routes fit into cache
@@ -328,3 +332,21 @@ def whole_numbers(spelling: str) -> dict[str, int]:
         for key, value in parse(spelling).arguments.items()
         if isinstance(value, int) and not isinstance(value, bool)
     }
+
+
+def pairs_by_distance(tables: Mapping[str, TableFile]) -> Streamed:
+    """The histograms of the table `static` in long form: a row for each network and distance."""
+    schema = arrow_schema(DISTANCES.columns)
+    parts = tables["static"].groups(["topology", "distance_histogram"])
+    return Streamed(schema, (pa.Table.from_arrays(_pairs_by_distance(part), schema=schema) for part in parts))
+
+
+def _pairs_by_distance(table: pa.Table) -> list[Any]:
+    histogram = table.column("distance_histogram")
+    lengths = pc.list_value_length(histogram).to_numpy()
+    pairs = pc.list_flatten(histogram).to_numpy()
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    first = np.cumsum(lengths) - lengths
+    distance = np.arange(len(pairs)) - np.repeat(first, lengths)
+    total = np.add.reduceat(pairs, first) if len(pairs) else pairs  # every network has a distance 0
+    return [table.column("topology").take(pa.array(row, pa.int64())), distance, pairs, pairs / total[row]]

@@ -131,7 +131,6 @@ class _Chosen(Section):
 
 class StaticQuestion(Question):
     name = "static"
-    certified = ()
     columns = STATIC
     ask = staticmethod(describe)
     command = "describe"
