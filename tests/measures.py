@@ -154,6 +154,24 @@ def source_lines(folders: Iterable[Path], *suffixes: str) -> int:
     )
 
 
+def low_constants(tree: ast.Module) -> list[str]:
+    """Constants below a module's first function or class that need none of these, nor what else stands below it."""
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    first = next((place for place, node in enumerate(tree.body) if isinstance(node, definitions)), len(tree.body))
+    below = {node.name for node in tree.body if isinstance(node, definitions)}
+    found = []
+    for node in tree.body[first:]:
+        named = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        used = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+        if used & below or not all(name.lstrip("_").isupper() for name in named):
+            below |= named
+        else:
+            found += sorted(named)
+    return found
+
+
 def repeated_classes(found: dict[str, Module]) -> dict[str, list[str]]:
     """Public names of classes that several modules of the pipeline define, with these modules."""
     places: dict[str, list[str]] = {}

@@ -21,11 +21,11 @@ from torusweep.questions import QUESTIONS, question_named
 from torusweep.questions.parameters import Parameter, parameters_of
 from torusweep.tables.columns import NUMBERS, PURE, Column
 
-from tests.measures import measures, modules, repeated_classes
+from tests.measures import low_constants, measures, modules, repeated_classes
 
 # A limit never rises in the commit that needs it, nor in the ten before. An ability pays by a deletion, or has a page
 # in docs/decisions that names its lines (17 and 18: 6,300 beyond 82,424). What shrinks takes its limit with it.
-LIMITS = {"lines": 88_400, "arrows": 359, "command line and library, lines": 3_130}
+LIMITS = {"lines": 88_000, "arrows": 353, "command line and library, lines": 3_121}
 SLACK = 0.03
 # pareto asks of rows what best asks of lattices
 OTHERS = {"pareto", "front_of"}
@@ -36,6 +36,17 @@ def test_the_house_does_not_grow(measure: str):
     value, most = measures(modules())[measure], LIMITS[measure]
     assert value <= most, f"{measure}: delete something, or write a page in docs/decisions that names the lines"
     assert value >= most * (1 - SLACK), f"{measure}: lower the limit to {value:,}"
+
+
+def test_constants_stand_above_definitions():
+    """But for those that are made of them."""
+    low = {module.name: names for module in modules().values() if (names := low_constants(module.tree))}
+    assert low == {}
+
+
+def test_a_constant_below_a_definition_is_found_out():
+    tree = ast.parse("A = 1\ndef f(): ...\nB = A + 1\nC = f()\nD = [C, B]\ne = 2\n")
+    assert low_constants(tree) == ["B"]
 
 
 def test_a_public_class_name_is_defined_once():

@@ -20,18 +20,6 @@ from torusweep.tables.columns import NUMBERS, PURE, Column, arrow_schema
 from torusweep.tables.table import Declaration
 
 _ARROW = {int: "int64", float: "double", str: "string", bool: "bool"}
-
-
-def _of_questions() -> list[Declaration]:
-    """The tables that the questions' modules `columns` declare: the stages' first, in their order."""
-    folders = sorted(path.parent.name for path in Path(questions.__file__).parent.glob("*/columns.py"))
-    modules = [import_module(f"torusweep.questions.{name}.columns") for name in dict.fromkeys([*STAGES, *folders])]
-    found = [table for module in modules for table in vars(module).values() if isinstance(table, Declaration)]
-    return sorted(found, key=lambda table: table.name not in STAGES.names)
-
-
-OF_QUESTIONS = _of_questions()
-
 LABELS = Declaration(
     "labels",
     "a network of the configuration with a label or a comparison: name, year, source",
@@ -52,33 +40,6 @@ LABELS = Declaration(
     joined=False,
     asked="topologies with a label",
 )
-
-CERTIFICATES = Declaration(
-    "certificates",
-    "a proof of rows of another table, which certify/check.py checks",
-    (
-        Column(
-            "topology", "string", "", "canonical spelling of the network, or of the best lattice of a size; null: none"
-        ),
-        Column("stage", "string", "", "the table whose rows it proves"),
-        Column("asked", "string", "", "values of the columns of these rows that the proof depends on, as JSON"),
-        Column(
-            "kind",
-            "string",
-            "",
-            "what is proved: bisection | capacity | collective | deadlock | exhaustion | symmetry; null: nothing",
-        ),
-        Column(
-            "claim", "string", "", "what certify/check.py finds proved, as JSON: whole numbers, fractions, spellings"
-        ),
-        Column("certificate", "string", "", "a line that certify/check.py reads (docs/certificates.md)"),
-        Column("reason", "string", "", "why there is none; null: there is one"),
-    ),
-    apart=("kind", "asked"),
-    joined=False,
-    made_of=tuple(table.name for table in OF_QUESTIONS if table.certified is not None),
-)
-
 VERIFICATION = Declaration(
     "verification",
     "a paper's number beside ours",
@@ -111,6 +72,44 @@ VERIFICATION = Declaration(
     ),
     title="The papers' numbers and ours",
     joined=False,
+)
+
+
+def _of_questions() -> list[Declaration]:
+    """The tables that the questions' modules `columns` declare: the stages' first, in their order."""
+    folders = sorted(path.parent.name for path in Path(questions.__file__).parent.glob("*/columns.py"))
+    modules = [import_module(f"torusweep.questions.{name}.columns") for name in dict.fromkeys([*STAGES, *folders])]
+    found = [table for module in modules for table in vars(module).values() if isinstance(table, Declaration)]
+    return sorted(found, key=lambda table: table.name not in STAGES.names)
+
+
+OF_QUESTIONS = _of_questions()
+
+
+CERTIFICATES = Declaration(
+    "certificates",
+    "a proof of rows of another table, which certify/check.py checks",
+    (
+        Column(
+            "topology", "string", "", "canonical spelling of the network, or of the best lattice of a size; null: none"
+        ),
+        Column("stage", "string", "", "the table whose rows it proves"),
+        Column("asked", "string", "", "values of the columns of these rows that the proof depends on, as JSON"),
+        Column(
+            "kind",
+            "string",
+            "",
+            "what is proved: bisection | capacity | collective | deadlock | exhaustion | symmetry; null: nothing",
+        ),
+        Column(
+            "claim", "string", "", "what certify/check.py finds proved, as JSON: whole numbers, fractions, spellings"
+        ),
+        Column("certificate", "string", "", "a line that certify/check.py reads (docs/certificates.md)"),
+        Column("reason", "string", "", "why there is none; null: there is one"),
+    ),
+    apart=("kind", "asked"),
+    joined=False,
+    made_of=tuple(table.name for table in OF_QUESTIONS if table.certified is not None),
 )
 
 

@@ -12,6 +12,27 @@ from math import floor, gcd, log10
 
 from torusweep.errors import BadInput, nearest, printable
 
+_SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+BYTES = {f"{scale}B": Fraction(number) for scale, number in {**_SCALES, **_BINARY}.items()}
+RATES = {  # in bits a second
+    **{f"{unit}{per}": 8 * number for unit, number in BYTES.items() for per in ("/s", "ps")},
+    **{f"{scale}{unit}": Fraction(number) for unit in ("b/s", "bit/s", "bps") for scale, number in _SCALES.items()},
+}
+RATE_UNITS = "Gb/s, Gbit/s, Gbps (bits), GB/s, GBps (bytes), GiB/s (2³⁰ bytes), with k, M, T or nothing in place of G"
+SECONDS = {
+    "s": Fraction(1),
+    "ms": Fraction(1, 10**3),
+    "us": Fraction(1, 10**6),
+    "µs": Fraction(1, 10**6),  # the micro sign
+    "μs": Fraction(1, 10**6),  # the Greek letter
+    "ns": Fraction(1, 10**9),
+}
+MOST_BYTES = 2**60
+MOST_BANDWIDTH = 10**18  # bytes a second
+MOST_SECONDS = 10**6
+_NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?(?:e[+-]?\d{1,2})?)\s*(\S*)", re.ASCII)
+
 
 def counted(number: float, thing: str, form: str = ",") -> str:
     """Return '1 point', '12,000 points' or '0.5 points'. The plural of `thing` ends in s; form: its format."""
@@ -50,28 +71,6 @@ def size_as_given(count: int) -> str:
 
 def _two_digits(number: float) -> str:
     return f"{number:.1f}" if 0 < number < 9.95 else f"{number:,.0f}"
-
-
-_SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-BYTES = {f"{scale}B": Fraction(number) for scale, number in {**_SCALES, **_BINARY}.items()}
-RATES = {  # in bits a second
-    **{f"{unit}{per}": 8 * number for unit, number in BYTES.items() for per in ("/s", "ps")},
-    **{f"{scale}{unit}": Fraction(number) for unit in ("b/s", "bit/s", "bps") for scale, number in _SCALES.items()},
-}
-RATE_UNITS = "Gb/s, Gbit/s, Gbps (bits), GB/s, GBps (bytes), GiB/s (2³⁰ bytes), with k, M, T or nothing in place of G"
-SECONDS = {
-    "s": Fraction(1),
-    "ms": Fraction(1, 10**3),
-    "us": Fraction(1, 10**6),
-    "µs": Fraction(1, 10**6),  # the micro sign
-    "μs": Fraction(1, 10**6),  # the Greek letter
-    "ns": Fraction(1, 10**9),
-}
-MOST_BYTES = 2**60
-MOST_BANDWIDTH = 10**18  # bytes a second
-MOST_SECONDS = 10**6
-_NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?(?:e[+-]?\d{1,2})?)\s*(\S*)", re.ASCII)
 
 
 def bytes_of(text: str | int) -> int:

@@ -17,6 +17,7 @@ UNREACHED = 2  # times the number of nodes: what a pair without a path costs
 LOGARITHMS = 4096
 # how far an uphill move may go, in temperatures: −ln u for equally likely u
 NEGATIVE_LOG = -np.log((np.arange(LOGARITHMS) + 0.5) / LOGARITHMS)
+HALF = 2**32
 
 
 class Quotient(NamedTuple):
@@ -82,9 +83,6 @@ def lifted(quotient: Quotient) -> np.ndarray:
     copy = np.arange(s)[:, None, None]
     heads = (copy + quotient.shift) % s * m + quotient.head
     return np.where(quotient.head < 0, NO_PORT, heads).reshape(s * m, -1).astype(np.int32)
-
-
-HALF = 2**32
 
 
 def anneal(

@@ -23,6 +23,7 @@ from torusweep_kernels.compile import INT64, ONE, UNROLLED, Vectors, cached, cgu
 from torusweep_kernels.distance.reference import WORD
 
 TILE = 32
+FILLED = 1.25  # most arcs after filling up, for each arc before
 
 
 class Graph(NamedTuple):
@@ -247,9 +248,6 @@ def tile_graph(start, predecessor):
                 used += 1
         tile_start[tile + 1] = used
     return tile_start, tile_predecessor[:used].copy()
-
-
-FILLED = 1.25  # most arcs after filling up, for each arc before
 
 
 def filled_up(start: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | slice]:

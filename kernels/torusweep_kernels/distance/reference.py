@@ -27,6 +27,8 @@ from torusweep_kernels.threads import in_threads
 WORD = 64
 EMPTY = -1
 PADDING = 3  # the largest factor in words for groups that start at a new word; above it pairs are counted lane by lane
+WORDS = 16  # two cache lines: gathering them costs hardly more than one word
+SCRATCH = 2**29  # bytes that a thread's buffers may take before rows get narrower
 
 
 class Task(NamedTuple):
@@ -236,10 +238,6 @@ def same_degree(start: np.ndarray) -> int:
     """The number of arcs at each node if all nodes have as many, else 0; start int64[N+1] as in `by_head`."""
     many = np.diff(start)
     return int(many[0]) if len(many) and (many == many[0]).all() else 0
-
-
-WORDS = 16  # two cache lines: gathering them costs hardly more than one word
-SCRATCH = 2**29  # bytes that a thread's buffers may take before rows get narrower
 
 
 def distances(task: Task, threads: int | None, xp: Any = np) -> tuple[np.ndarray, np.ndarray | None]:

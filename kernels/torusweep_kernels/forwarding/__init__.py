@@ -13,6 +13,7 @@ import numpy as np
 
 IN_ORDER, STUCK, CIRCULAR = 0, 1, 2
 LOST = -2  # of `next`: no configuration fits, and the packet is not at its destination
+MOST_LAYERS = 64
 
 
 class Order(NamedTuple):
@@ -91,9 +92,6 @@ def table_flows(table: Table, demands: Demands, load: np.ndarray, rest: np.ndarr
     from torusweep_kernels.forwarding import cpu
 
     cpu.table_flows(table, demands, load, rest)
-
-
-MOST_LAYERS = 64
 
 
 class Channels(NamedTuple):

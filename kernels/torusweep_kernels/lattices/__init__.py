@@ -23,6 +23,7 @@ from torusweep_kernels.threads import thread_count
 
 MOST_DIMENSIONS = 6
 MOST_NODES = 2**20
+MOST_CIRCULANT_NODES = 2**20
 
 
 class Properties(NamedTuple):
@@ -132,9 +133,6 @@ def check(forms: np.ndarray) -> None:
     inside = np.where(above, (forms >= 0) & (forms < sides[:, :, None]), True)
     below = np.where(above.T, forms == 0, True)
     expect(bool(inside.all() and below.all()), "upper triangular forms with 0 ≤ entry < side", "another matrix")
-
-
-MOST_CIRCULANT_NODES = 2**20
 
 
 def circulant_class_sizes(

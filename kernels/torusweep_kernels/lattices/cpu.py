@@ -14,6 +14,8 @@ from torusweep_kernels.compile import cached
 from torusweep_kernels.threads import in_threads
 
 BLOCK = 64  # lattices a thread takes at once
+CLASSES_BLOCK = 4096  # lattices a thread takes at once
+CIRCULANTS_BLOCK = 1024  # step sets a thread takes at once
 
 
 def measure(forms: np.ndarray, loads: bool, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -180,9 +182,6 @@ def _sum_loads(nodes, heads, ports, distance, count, unit, carried, load):
         load[j] = carried[0] / nodes
 
 
-CLASSES_BLOCK = 4096  # lattices a thread takes at once
-
-
 def class_sizes(forms: np.ndarray, threads: int) -> np.ndarray:
     """See the package."""
     sources, signs = _turns(forms.shape[1])
@@ -305,9 +304,6 @@ def _compare(columns, basis, form, nodes):
             if basis[j, i] != form[i, j]:
                 return -1 if basis[j, i] < form[i, j] else 1
     return 0
-
-
-CIRCULANTS_BLOCK = 1024  # step sets a thread takes at once
 
 
 def circulant_class_sizes(steps: np.ndarray, nodes: int, threads: int) -> np.ndarray:

@@ -25,6 +25,11 @@ from torusweep_kernels.loads.reference import SINGLE, share
 from torusweep_kernels.sums.cpu import add
 from torusweep_kernels.threads import thread_count
 
+AHEAD = 8  # visits: rows of a large network wait for memory, several at once
+CACHED = 2**15  # nodes up to which rows are in the cache, and asking for them costs a tenth
+FEW = 4  # if less than one node in so many has demand from a root, its search ends with the farthest of these
+SCRATCH = 2**30  # the most bytes of a thread's rows; above it roots are searched from one by one
+
 
 class Side(NamedTuple):
     """`Arcs` on one side, unsigned, since Numba checks signed indices.
@@ -146,12 +151,6 @@ def accumulate(toward, away, starts, by_hops, rows, rest, wanted, width):
                 now[visits[i]] = visit_masks[i]
         add_vectors(nodes, away, near, stride, rows, rest, load, low, seen, wanted, width)
     return load, low, of_root
-
-
-AHEAD = 8  # visits: rows of a large network wait for memory, several at once
-CACHED = 2**15  # nodes up to which rows are in the cache, and asking for them costs a tenth
-FEW = 4  # if less than one node in so many has demand from a root, its search ends with the farthest of these
-SCRATCH = 2**30  # the most bytes of a thread's rows; above it roots are searched from one by one
 
 
 def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | None, Totals]:

@@ -22,6 +22,8 @@ from torusweep_kernels.loads.network import BLOCK, Arcs, Task, Totals, arcs
 
 SINGLE = 8  # roots up to which they are searched from one by one
 SHARES = 64  # the most shares of the roots; one thread sums a share
+LANES = 64  # roots searched from at once
+SCRATCH = 2**29  # the most bytes of a block's arrays; above it a block has fewer lanes
 
 
 def share(roots: int) -> int:
@@ -32,10 +34,6 @@ def share(roots: int) -> int:
 def order(ports: np.ndarray, roots: np.ndarray, *, exact: bool = False) -> np.ndarray:
     """int64[R]: places in `roots`, in blocks of near roots; exact: of sums that do not depend on it."""
     return np.arange(len(roots)) if len(roots) <= SINGLE else near_order(ports, roots, BLOCK, even=exact)
-
-
-LANES = 64  # roots searched from at once
-SCRATCH = 2**29  # the most bytes of a block's arrays; above it a block has fewer lanes
 
 
 def loads(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndarray, np.ndarray | None, Totals]:

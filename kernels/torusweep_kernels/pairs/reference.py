@@ -15,6 +15,7 @@ from torusweep_kernels.philox import WORD, philox, unit
 # fourth words of the counters (philox/draws.py); the third one is the number of the attempt
 PAIRS, REJECTIONS = 1, 2
 HALF = 2.0**-32
+BLOCK = 2**16  # packets drawn at a time, which fit into cache
 
 
 class WeightedChoice(NamedTuple):
@@ -72,9 +73,6 @@ class Tables(NamedTuple):
     @property
     def nodes(self) -> int:
         return len(self.by_weight.cdf)
-
-
-BLOCK = 2**16  # packets drawn at a time, which fit into cache
 
 
 def pairs(

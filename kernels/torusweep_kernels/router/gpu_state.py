@@ -31,6 +31,9 @@ TYPES: dict[str, Any] = {
     "long long": np.int64,
     "bits_t": np.uint64,
 }
+NEVER = 2**31 - 1
+ALIGNED = 128  # bytes: every array of a state begins at a multiple, a line of the cache
+GAP = 0  # bytes behind every array of a state; a test that looks for accesses outside of the arrays sets it
 
 
 @cache
@@ -96,9 +99,6 @@ def filled(struct: str, values: Mapping[str, Any]) -> np.ndarray:
     return made
 
 
-NEVER = 2**31 - 1
-ALIGNED = 128  # bytes: every array of a state begins at a multiple, a line of the cache
-GAP = 0  # bytes behind every array of a state; a test that looks for accesses outside of the arrays sets it
 Arrays = dict[str, np.ndarray]
 
 

@@ -19,6 +19,7 @@ LINE = 16  # int64 elements of two cache lines, so that threads do not write to 
 # places in `met`, which all threads write: sum of the cycles that shares have run; packets left; from BEGUN on a LINE
 # for each share, whose first element is the number of cycles that a thread has begun of it
 MET, LEFT_IN_ALL, BEGUN = 0, LINE, 2 * LINE
+ONE = np.uint64(1)
 
 
 def record(**fields: str) -> np.dtype:
@@ -63,7 +64,6 @@ MESSAGE = record(
     ready="i4",
     generated="i4",
 )
-ONE = np.uint64(1)
 
 
 @inlined

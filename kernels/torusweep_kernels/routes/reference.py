@@ -13,6 +13,9 @@ from torusweep_kernels.backend import host
 from torusweep_kernels.compile import cached
 from torusweep_kernels.routes.task import Task
 
+BLOCK = 2**20  # packets of a block; sums of this many 32-bit halves of amounts are exact in float64
+HALF = 2**32
+
 
 class Lines(NamedTuple):
     """The lines of all directions, one after another: rings, chains, and branches where two nodes lead to one.
@@ -71,10 +74,6 @@ def laid_out(next):
                 node[slot] = u
                 slot += 1
     return place, node[:slot].copy(), shortest
-
-
-BLOCK = 2**20  # packets of a block; sums of this many 32-bit halves of amounts are exact in float64
-HALF = 2**32
 
 
 def flows(task: Task, lines: Lines | None = None, threads: int | None = None) -> tuple[np.ndarray, int | None]:

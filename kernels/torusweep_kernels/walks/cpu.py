@@ -30,6 +30,9 @@ philox = njit(inline="always")(
 )  # inlined into the loop, so that a vector instruction handles eight counters
 ZERO, ONE = np.uint64(0), np.uint64(1)
 GREATEST = np.uint32(MOST - 1)
+PIECE = 2**16  # the most packets of a job, all to one destination: those of a hot spot are divided among threads
+SHARES = 32  # shares for each thread, taken one after another, because they differ in work
+UNROLLED = 12  # the most ports for which code is compiled with constant width
 
 
 class Network(NamedTuple):
@@ -222,11 +225,6 @@ def walk(network, capacity, jobs, counter, passed, unreachable, width):
                     left += np.uint64(node[i] != destination)
                 packets = left
     return True
-
-
-PIECE = 2**16  # the most packets of a job, all to one destination: those of a hot spot are divided among threads
-SHARES = 32  # shares for each thread, taken one after another, because they differ in work
-UNROLLED = 12  # the most ports for which code is compiled with constant width
 
 
 def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:

@@ -24,6 +24,8 @@ STREAM = 0  # fourth word of every counter; philox/draws.py reserves it for walk
 HOPS = 4  # hops for each call of Philox
 SCALE = 2.0**32  # number of draws, 2³², divided among a node's links
 MOST = 2**32 - 1  # a limit above every draw: the largest draw counts as one less
+SCRATCH = 2**27  # the most bytes of a block's rows
+PACKETS = 2**20  # the most packets in lockstep
 
 
 class Searches:
@@ -97,10 +99,6 @@ def too_many_paths() -> OverflowError:
         "shortest_walks: expected at most 1.8e308 shortest paths between two nodes, got more;"
         " next-hops has no such limit"
     )
-
-
-SCRATCH = 2**27  # the most bytes of a block's rows
-PACKETS = 2**20  # the most packets in lockstep
 
 
 def walks(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndarray, np.ndarray]:

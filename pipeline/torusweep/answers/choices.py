@@ -32,6 +32,9 @@ SHOWN = 3  # values that a message names
 # which value a message proposes, where it is there
 USUAL = {key: value for table in DECLARED.values() for key, value in table.usual.items()}
 FIRST = list(dict.fromkeys(key for table in DECLARED.values() for key in table.choose))
+MOST_DESIGNS = 20_000_000  # of a front, whose columns are few
+NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
+EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
 
 
 class Choices(NamedTuple):
@@ -214,11 +217,6 @@ def _condition(key: str, value: Any) -> str:
     if value is None:
         return f"{key} IS NULL"
     return f"{key} = '{value}'" if isinstance(value, str) else f"{key} = {value}"
-
-
-MOST_DESIGNS = 20_000_000  # of a front, whose columns are few
-NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
-EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
 
 
 def left_out(front: pa.Table) -> int:

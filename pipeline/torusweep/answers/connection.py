@@ -31,6 +31,11 @@ _CLOSED: dict[str, Any] = {
     "temp_directory": "",
     "max_expression_depth": str(DEEPEST),
 }
+OUT_OF_MEMORY = (duckdb.OutOfMemoryException, MemoryError)
+STORAGE = "v1.2.0"  # of a DuckDB file: what versions of the last years read
+VIEW = "designs"
+SWEEP = "sweep"  # the column of several sweeps' tables that names a row's sweep
+VIEWED = [table.name for table in DECLARED.values() if table.designs]  # whose columns the view has
 
 
 def connect(memory_gib: float, files: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
@@ -45,10 +50,6 @@ def connect(memory_gib: float, files: Sequence[str] = ()) -> duckdb.DuckDBPyConn
         connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, files))}]")
     connection.execute("SET enable_external_access = false")
     return connection
-
-
-OUT_OF_MEMORY = (duckdb.OutOfMemoryException, MemoryError)
-STORAGE = "v1.2.0"  # of a DuckDB file: what versions of the last years read
 
 
 def write_views(path: Path, views: Iterable[str]) -> None:
@@ -163,11 +164,6 @@ def column_names(table: pa.Table | Stored) -> list[str]:
     if isinstance(table, Stored):
         return [*([] if "" in table.parts else [SWEEP]), *table.columns]
     return table.column_names
-
-
-VIEW = "designs"
-SWEEP = "sweep"  # the column of several sweeps' tables that names a row's sweep
-VIEWED = [table.name for table in DECLARED.values() if table.designs]  # whose columns the view has
 
 
 def view(present: Mapping[str, Sequence[str]]) -> str:

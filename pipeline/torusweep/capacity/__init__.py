@@ -35,6 +35,8 @@ __all__ = [
 
 ROUTES = ("all", "minimal")
 MAX_PAIRS = 1 << 24  # of root and channel
+MAX_FLOWS = 450_000  # variables of a linear program; it takes one to four minutes (300,000: about one)
+CLOSED = 1e-6  # relative gap up to which the two bounds count as equal
 
 
 class Commodities(NamedTuple):
@@ -263,10 +265,6 @@ def solve(flows: Commodities, usable: UsableArcs, *, algorithm: str = "highs-ipm
     if found.status != 0:
         raise Refused(f"HiGHS gave no optimum for {variables:,} flows: {found.message}; choose a smaller network")
     return Solution(found.x[:-1], -found.ineqlin.marginals)
-
-
-MAX_FLOWS = 450_000  # variables of a linear program; it takes one to four minutes (300,000: about one)
-CLOSED = 1e-6  # relative gap up to which the two bounds count as equal
 
 
 class Throughput(NamedTuple):

@@ -22,6 +22,7 @@ Row = Mapping[str, Any]
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart | alt.ConcatChart
 
 SUFFIXES = (".svg", ".pdf", ".png")  # of the files that a chart can be saved as
+THOUSANDS = 10_000  # from here on an axis is labelled 20k; SI prefixes below 1 (20m for 0.02) are avoided
 
 
 class Theme(NamedTuple):
@@ -68,9 +69,6 @@ def log_ticks(values: Sequence[float]) -> list[float]:
         for power in range(max(math.floor(math.log10(least)), -307), min(math.ceil(math.log10(most)), 307) + 1)
         for step in steps
     ]
-
-
-THOUSANDS = 10_000  # from here on an axis is labelled 20k; SI prefixes below 1 (20m for 0.02) are avoided
 
 
 class Axis(NamedTuple):

@@ -29,6 +29,20 @@ TIPS = {  # columns that a pointer at a network shows, and what it calls them
     "links": "links",
     "cost": "cost (diameter × degree)",
 }
+# Vega's symbols as SVG paths, each about as large as the unit circle
+SYMBOLS = {
+    "circle": "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",
+    "square": "M-.9,-.9H.9V.9H-.9Z",
+    "diamond": "M0,-1.2L.9,0L0,1.2L-.9,0Z",
+    "triangle-up": "M0,-1L1.1,.9H-1.1Z",
+    "cross": "M-1,-.35H-.35V-1H.35V-.35H1V.35H.35V1H-.35V.35H-1Z",
+    "triangle-down": "M0,1L1.1,-.9H-1.1Z",
+    "triangle-right": "M1,0L-.9,1.1V-1.1Z",
+    "triangle-left": "M-1,0L.9,1.1V-1.1Z",
+}
+# kinds whose colours differ most, for values that are no kinds: the two blues are apart
+SERIES = ("torus", "pruned", "directed", "twisted", "hierarchical", "mesh", "other")
+DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))  # the next one where the colours begin again
 
 
 def distinct(tables: Tables, families: Iterable[str] | None = None) -> StoredRows:
@@ -75,17 +89,6 @@ class Look(NamedTuple):
     dash: tuple[int, ...] = (1, 0)
 
 
-# Vega's symbols as SVG paths, each about as large as the unit circle
-SYMBOLS = {
-    "circle": "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",
-    "square": "M-.9,-.9H.9V.9H-.9Z",
-    "diamond": "M0,-1.2L.9,0L0,1.2L-.9,0Z",
-    "triangle-up": "M0,-1L1.1,.9H-1.1Z",
-    "cross": "M-1,-.35H-.35V-1H.35V-.35H1V.35H.35V1H-.35V.35H-1Z",
-    "triangle-down": "M0,1L1.1,-.9H-1.1Z",
-    "triangle-right": "M1,0L-.9,1.1V-1.1Z",
-    "triangle-left": "M-1,0L.9,1.1V-1.1Z",
-}
 KINDS = {  # of families (torusweep.networks.families.KIND_OF), in the order of legends
     look.name: look
     for look in (
@@ -114,9 +117,6 @@ SIX = (  # for lines that are named by a value
     Look("", "#379AD8", "cross"),
     Look("", "#CB73A3", "triangle-down"),
 )
-# kinds whose colours differ most, for values that are no kinds: the two blues are apart
-SERIES = ("torus", "pruned", "directed", "twisted", "hierarchical", "mesh", "other")
-DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))  # the next one where the colours begin again
 
 
 def kind(record: Mapping[str, Any]) -> str:

@@ -24,6 +24,16 @@ from torusweep.charts.drawing import Chart
 from torusweep.tables.columns import NUMBERS, Column
 from torusweep.tables.rows import Record
 
+MOST_WRITTEN_OUT = 1e15  # numbers from here on have an exponent
+NOTHING = ("", "–")  # what a cell without a value says
+FIRST_ROWS = 25  # of a table, in the page's HTML: what a reader without scripts, and paper, gets of it
+MOST_DRAWN = 1500  # networks in a chart; the explorer has more
+MOST_ROWS = 5000  # of a table, in the page: its file stays small; the Parquet tables have all
+WORDS = {"topology": "network", "degree_max": "degree", "vc_rule": "rule", "virtual_channels": "VCs"}  # of columns
+BREAKS = re.compile(
+    r"(?<=[_/])(?=[^\s)])|(?<=\w\()(?=[^\s)])|(?<=[=,])(?=[^\s\d)])"
+)  # `breakable` of tables.js does the same
+
 
 def sampled(costs: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
     """int64[≤ most]: indices of the designs that are kept of `count`, ascending; the same for the same costs.
@@ -59,9 +69,6 @@ def _front(first: np.ndarray, second: np.ndarray, order: np.ndarray) -> np.ndarr
     ends = np.append(begin[1:], len(order))
     chosen = [at + int(np.argmin(second[order[at:end]])) for at, end in zip(begin[~beaten], ends[~beaten])]
     return order[np.array(chosen, np.int64)]
-
-
-MOST_WRITTEN_OUT = 1e15  # numbers from here on have an exponent
 
 
 class Panel(NamedTuple):
@@ -163,12 +170,6 @@ def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any],
 # --- tables ---------------------------------------------------------------------------------------
 
 
-NOTHING = ("", "–")  # what a cell without a value says
-FIRST_ROWS = 25  # of a table, in the page's HTML: what a reader without scripts, and paper, gets of it
-MOST_DRAWN = 1500  # networks in a chart; the explorer has more
-MOST_ROWS = 5000  # of a table, in the page: its file stays small; the Parquet tables have all
-
-
 class Cell(NamedTuple):
     """A table's cell: text, class of the style sheet, and the number that the column is sorted by."""
 
@@ -209,9 +210,6 @@ def number(value: float | int | None, digits: int = 8) -> Cell:
     whole = isinstance(value, int) or 10**digits <= abs(value) < MOST_WRITTEN_OUT
     text = f"{value:,.0f}" if whole else f"{value:.{digits}g}"
     return Cell(text if whole or "e" in text else f"{Decimal(text):,}", "number", value)
-
-
-WORDS = {"topology": "network", "degree_max": "degree", "vc_rule": "rule", "virtual_channels": "VCs"}  # of columns
 
 
 def fields(columns: Iterable[Column], *shown: str | tuple[Any, ...] | Field) -> list[Field]:
@@ -276,11 +274,6 @@ def table(fields: Iterable[Field], rows: Iterable[Any], *, sortable: bool = True
     content = f"<thead><tr>{head}</tr></thead><tbody>\n{body}</tbody>"
     shown = f'<div class="scroll" tabindex="0"><table{kind}>{content}</table></div>'
     return f'<div class="table"{data}>{shown}{note}{downloads("CSV")}</div>'
-
-
-BREAKS = re.compile(
-    r"(?<=[_/])(?=[^\s)])|(?<=\w\()(?=[^\s)])|(?<=[=,])(?=[^\s\d)])"
-)  # `breakable` of tables.js does the same
 
 
 def breakable(text: str) -> str:

@@ -18,6 +18,8 @@ from torusweep.networks.families import build
 from torusweep.questions.deadlock.routing_case import FORMATS as TABLE_FORMATS
 from torusweep.questions.deadlock.routing_case import routing_table
 
+SUFFIXES = {"": "csv", ".csv": "csv", ".parquet": "parquet"}
+
 
 @click.command()
 @options.topology
@@ -72,9 +74,6 @@ def export(topology: str, style: str | None, output: Path | None, as_json: bool)
         )
     else:
         click.echo(written)
-
-
-SUFFIXES = {"": "csv", ".csv": "csv", ".parquet": "parquet"}
 
 
 @click.command()

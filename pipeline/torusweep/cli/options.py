@@ -19,6 +19,7 @@ from torusweep.errors import BadInput, as_known, check_path, one_line, printable
 
 Given = TypeVar("Given")
 Value = TypeVar("Value")
+DEFAULT_RESULTS = Path("results/default")
 
 
 class Choice(click.Choice[str]):
@@ -192,9 +193,6 @@ def choices(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(_CHOICES):
         decorated = option(decorated)
     return decorated
-
-
-DEFAULT_RESULTS = Path("results/default")
 
 
 def _results(context: click.Context, parameter: click.Parameter, given: Path | None) -> Path:

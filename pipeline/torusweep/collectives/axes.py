@@ -20,6 +20,7 @@ from torusweep.networks.topology import Plan, Topology, addresses, node_index
 NOWHERE = -1
 NO_AXES = "expected a lattice, or a product of rings and lines, with all its links"
 PRODUCTS = ("mesh", "slice")  # families of products of rings and lines that are no lattices
+WAYS = 2  # parts of each chunk, one for either direction
 
 
 class AxisSteps(NamedTuple):
@@ -114,9 +115,6 @@ def merged(held: np.ndarray, axis: AxisSteps) -> np.ndarray:
     _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
     _, first, found = np.unique(label[held], return_index=True, return_inverse=True)
     return first.astype(np.int32)[found]
-
-
-WAYS = 2  # parts of each chunk, one for either direction
 
 
 def by_dimension(topology: Topology) -> Schedule:

@@ -40,6 +40,7 @@ from torusweep.tables.store import publish
 GRAPHML_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 """
+EDGE_LIST_HEADING = b"source,target\n"  # Arrow would put the names in quotes
 
 
 def graphml_text(topology: Topology) -> str:
@@ -126,8 +127,6 @@ NODE_LINK = Format(
     write_node_link,
     lambda files: f"torusweep describe {files[0]}",
 )
-
-EDGE_LIST_HEADING = b"source,target\n"  # Arrow would put the names in quotes
 
 
 def write_edge_list(topology: Topology, path: Path) -> list[Path]:

@@ -60,57 +60,6 @@ injection_rate = 0.1;
 sim_type = latency;
 seed = 1;
 """
-
-
-def anynet(topology: Topology) -> str:
-    """The file of routers: a line for each, with its terminals and its neighbours of larger numbers."""
-    links = links_of(topology)
-    lines = [[f"router {node}"] for node in range(topology.nodes)]
-    for terminal, node in enumerate(topology.terminals.tolist()):
-        lines[node].append(f"node {terminal}")
-    cycles = [None] * len(links.source) if links.latency is None else links.latency.tolist()
-    for source, target, latency in sorted(set(zip(links.source.tolist(), links.target.tolist(), cycles))):
-        lines[source].append(f"router {target}" if latency is None else f"router {target} {latency}")
-    return "".join(f"{' '.join(line)}\n" for line in lines)
-
-
-def booksim_configuration(topology: Topology) -> str:
-    """A configuration of BookSim2 for the anynet file: virtual channels, buffers, packets of our preset booksim2."""
-    preset = PRESETS["booksim2"]
-    return BOOKSIM_CONFIGURATION_TEXT.format(
-        spelling=" ".join(topology.spelling.split()),
-        network_file=BOOKSIM_NETWORK,
-        virtual_channels=preset.virtual_channels,
-        buffer_flits=max(preset.buffer_flits, round_trip(topology, preset)),
-        packet_flits=preset.packet_flits,
-    )
-
-
-def write_booksim(topology: Topology, folder: Path) -> list[Path]:
-    """Write network.anynet and booksim.cfg."""
-    files = [folder / BOOKSIM_NETWORK, folder / BOOKSIM_CONFIGURATION]
-    publish(files[0], anynet(topology).encode())
-    publish(files[1], booksim_configuration(topology).encode())
-    return files
-
-
-def _remarks(topology: Topology) -> list[str]:
-    has_cycle = len(np.unique(topology.arcs[0])) and topology.links >= topology.nodes
-    if not has_cycle:
-        return []
-    return ["BookSim2's routing of anynet uses every virtual channel for every hop: at high loads it may deadlock"]
-
-
-BOOKSIM = Format(
-    "BookSim2: an anynet file and a configuration",
-    "",
-    frozenset({"terminals", "terminal order", "latencies"}),
-    write_booksim,
-    lambda files: folder_command(files, f"booksim {BOOKSIM_CONFIGURATION}"),
-    simulates=True,
-    remarks=_remarks,
-)
-
 CAMINOS_NETWORK, CAMINOS_CONFIGURATION = "network.caminos", "main.cfg"
 SMALL = 4096  # nodes up to which NumPy measures distances sooner than Numba is loaded
 CAMINOS_CONFIGURATION_TEXT = """\
@@ -154,63 +103,6 @@ Configuration
 	],
 }}
 """
-
-
-def adjacencies(topology: Topology) -> str:
-    """The file of a network: its routers, their degree, and the neighbours of each in the order of its ports."""
-    lines = [f"NODOS {topology.nodes}", f"GRADO {topology.plan.degree}"]
-    for node, row in enumerate(topology.ports):
-        lines += [f"N {node}", " ".join(map(str, row[row != NO_PORT].tolist()))]
-    return "\n".join([*lines, ""])
-
-
-def terminals_per_node(topology: Topology) -> int:
-    """Number of terminals of every node. Raises BadInput where they differ."""
-    counts = terminal_counts(topology)
-    if counts.min() != counts.max():
-        raise BadInput(
-            f"{topology.spelling} as caminos: expected as many terminals at every node, got {counts.min()} to"
-            f" {counts.max()}; choose booksim, sst or astra-sim, which take any number"
-        )
-    return int(counts[0])
-
-
-def caminos_configuration(topology: Topology) -> str:
-    """A configuration with shortest routes, and as many virtual channels as the longest has hops."""
-    nodes = np.arange(topology.nodes, dtype=np.int32)
-    backend = "numpy" if topology.nodes <= SMALL else "auto"
-    found = all_pairs_distance(topology.ports, nodes, np.zeros_like(nodes), backend=backend)
-    return CAMINOS_CONFIGURATION_TEXT.format(
-        network=CAMINOS_NETWORK,
-        spelling=" ".join(topology.spelling.split()).replace("\\", "/").replace('"', "'"),
-        per_node=terminals_per_node(topology),
-        terminals=len(topology.terminals),
-        channels=max(1, found.histogram.shape[1] - 1),
-    )
-
-
-def write_caminos(topology: Topology, folder: Path) -> list[Path]:
-    """Write network.caminos and main.cfg."""
-    files = [folder / CAMINOS_NETWORK, folder / CAMINOS_CONFIGURATION]
-    publish(files[1], caminos_configuration(topology).encode())
-    publish(files[0], adjacencies(topology).encode())
-    return files
-
-
-def _check(topology: Topology) -> None:
-    terminals_per_node(topology)
-
-
-CAMINOS = Format(
-    "CAMINOS: a file for its topology File, and a configuration",
-    "",
-    frozenset({"ports", "terminals"}),
-    write_caminos,
-    lambda files: folder_command(files, f"caminos {CAMINOS_CONFIGURATION}"),
-    simulates=True,
-    check=_check,
-)
-
 SST_NETWORK, SST_CONFIGURATION = "network.graphml", "merlin.py"
 SST_CONFIGURATION_TEXT = '''\
 """{spelling}: uniform traffic at a load of 0.1 on SST's Merlin; run with `sst merlin.py`."""
@@ -276,6 +168,112 @@ system.setTopology(topo)
 system.allocateNodes(job, "linear")
 system.build()
 '''
+
+
+def anynet(topology: Topology) -> str:
+    """The file of routers: a line for each, with its terminals and its neighbours of larger numbers."""
+    links = links_of(topology)
+    lines = [[f"router {node}"] for node in range(topology.nodes)]
+    for terminal, node in enumerate(topology.terminals.tolist()):
+        lines[node].append(f"node {terminal}")
+    cycles = [None] * len(links.source) if links.latency is None else links.latency.tolist()
+    for source, target, latency in sorted(set(zip(links.source.tolist(), links.target.tolist(), cycles))):
+        lines[source].append(f"router {target}" if latency is None else f"router {target} {latency}")
+    return "".join(f"{' '.join(line)}\n" for line in lines)
+
+
+def booksim_configuration(topology: Topology) -> str:
+    """A configuration of BookSim2 for the anynet file: virtual channels, buffers, packets of our preset booksim2."""
+    preset = PRESETS["booksim2"]
+    return BOOKSIM_CONFIGURATION_TEXT.format(
+        spelling=" ".join(topology.spelling.split()),
+        network_file=BOOKSIM_NETWORK,
+        virtual_channels=preset.virtual_channels,
+        buffer_flits=max(preset.buffer_flits, round_trip(topology, preset)),
+        packet_flits=preset.packet_flits,
+    )
+
+
+def write_booksim(topology: Topology, folder: Path) -> list[Path]:
+    """Write network.anynet and booksim.cfg."""
+    files = [folder / BOOKSIM_NETWORK, folder / BOOKSIM_CONFIGURATION]
+    publish(files[0], anynet(topology).encode())
+    publish(files[1], booksim_configuration(topology).encode())
+    return files
+
+
+def _remarks(topology: Topology) -> list[str]:
+    has_cycle = len(np.unique(topology.arcs[0])) and topology.links >= topology.nodes
+    if not has_cycle:
+        return []
+    return ["BookSim2's routing of anynet uses every virtual channel for every hop: at high loads it may deadlock"]
+
+
+BOOKSIM = Format(
+    "BookSim2: an anynet file and a configuration",
+    "",
+    frozenset({"terminals", "terminal order", "latencies"}),
+    write_booksim,
+    lambda files: folder_command(files, f"booksim {BOOKSIM_CONFIGURATION}"),
+    simulates=True,
+    remarks=_remarks,
+)
+
+
+def adjacencies(topology: Topology) -> str:
+    """The file of a network: its routers, their degree, and the neighbours of each in the order of its ports."""
+    lines = [f"NODOS {topology.nodes}", f"GRADO {topology.plan.degree}"]
+    for node, row in enumerate(topology.ports):
+        lines += [f"N {node}", " ".join(map(str, row[row != NO_PORT].tolist()))]
+    return "\n".join([*lines, ""])
+
+
+def terminals_per_node(topology: Topology) -> int:
+    """Number of terminals of every node. Raises BadInput where they differ."""
+    counts = terminal_counts(topology)
+    if counts.min() != counts.max():
+        raise BadInput(
+            f"{topology.spelling} as caminos: expected as many terminals at every node, got {counts.min()} to"
+            f" {counts.max()}; choose booksim, sst or astra-sim, which take any number"
+        )
+    return int(counts[0])
+
+
+def caminos_configuration(topology: Topology) -> str:
+    """A configuration with shortest routes, and as many virtual channels as the longest has hops."""
+    nodes = np.arange(topology.nodes, dtype=np.int32)
+    backend = "numpy" if topology.nodes <= SMALL else "auto"
+    found = all_pairs_distance(topology.ports, nodes, np.zeros_like(nodes), backend=backend)
+    return CAMINOS_CONFIGURATION_TEXT.format(
+        network=CAMINOS_NETWORK,
+        spelling=" ".join(topology.spelling.split()).replace("\\", "/").replace('"', "'"),
+        per_node=terminals_per_node(topology),
+        terminals=len(topology.terminals),
+        channels=max(1, found.histogram.shape[1] - 1),
+    )
+
+
+def write_caminos(topology: Topology, folder: Path) -> list[Path]:
+    """Write network.caminos and main.cfg."""
+    files = [folder / CAMINOS_NETWORK, folder / CAMINOS_CONFIGURATION]
+    publish(files[1], caminos_configuration(topology).encode())
+    publish(files[0], adjacencies(topology).encode())
+    return files
+
+
+def _check(topology: Topology) -> None:
+    terminals_per_node(topology)
+
+
+CAMINOS = Format(
+    "CAMINOS: a file for its topology File, and a configuration",
+    "",
+    frozenset({"ports", "terminals"}),
+    write_caminos,
+    lambda files: folder_command(files, f"caminos {CAMINOS_CONFIGURATION}"),
+    simulates=True,
+    check=_check,
+)
 
 
 def sst_configuration(topology: Topology) -> str:

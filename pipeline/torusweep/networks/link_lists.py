@@ -25,6 +25,8 @@ MOST_DENOMINATOR = 10**6  # of a bandwidth
 MOST_LATENCY = 10**9  # cycles
 MOST_CLASSES = 128  # they are stored as int8
 Value = TypeVar("Value")
+NODE_BYTES = 64  # of a node without links, as in Plan.bytes
+MOST_NODES = 2**31 - 1
 
 
 class LinkKinds(NamedTuple):
@@ -115,10 +117,6 @@ def link_kinds(
         found = member.reshape(-1).astype(np.int8)
     bandwidths, latencies = zip(*pairs) if pairs else ((), ())
     return LinkKinds(found, names, of_classes(bandwidths, len(pairs)), of_classes(latencies, len(pairs)))
-
-
-NODE_BYTES = 64  # of a node without links, as in Plan.bytes
-MOST_NODES = 2**31 - 1
 
 
 def network_of_links(

@@ -25,6 +25,8 @@ from torusweep.questions.how import How, cores, interruptible
 from torusweep.questions.parameters import grouped, parameters_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, Stage, attempt, under
 
+LONG_SECONDS = 60.0  # from which the time that an answer takes is said before it is computed
+
 
 class Part(NamedTuple):
     """A table of an answer that its command can print alone: the answer's property of that name.
@@ -52,7 +54,6 @@ class File(NamedTuple):
     late: bool = False
 
 
-LONG_SECONDS = 60.0  # from which the time that an answer takes is said before it is computed
 CERTIFICATE = File(
     "what proves the answer, which certify/check.py checks (docs/certificates.md)", suffixes=(), late=True
 )

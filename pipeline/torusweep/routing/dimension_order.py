@@ -27,6 +27,9 @@ from torusweep.networks.topology import NO_PORT, Meaning, Topology, require
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, SourceRouting, combinations, in_two_phases, port_to
 
 MOST_DIRECTIONS = 127  # a direction is an int8
+MAX_SIDE = 1 << 15  # of a grid
+MAX_DIMENSIONS = 5  # of random_order: the number of one of 5! = 120 orders is a phase, which is an int8
+MOST_ROUTES = 1 << 22  # of all keys together; a route takes about 50 bytes
 
 
 def hamming_order(topology: Topology, *, reverse: bool = False) -> SourceRouting:
@@ -85,8 +88,6 @@ Tie = Annotated[
         " sign: + where the destination's digit is the larger"
     ),
 ]
-MAX_SIDE = 1 << 15  # of a grid
-MAX_DIMENSIONS = 5  # of random_order: the number of one of 5! = 120 orders is a phase, which is an int8
 
 
 def dimension_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
@@ -268,9 +269,6 @@ def _not_a_grid(routing: str, topology: Topology) -> BadInput:
         f"routing {routing} on {topology.spelling}: expected a torus, mesh or hypercube with all its links,"
         f" got other links; choose {other}"
     )
-
-
-MOST_ROUTES = 1 << 22  # of all keys together; a route takes about 50 bytes
 
 
 def romm(topology: Topology, tie: Tie = "split") -> SourceRouting:

@@ -19,6 +19,8 @@ import scipy
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT, Topology
 
+MAX_PORTS = int(np.iinfo(np.int8).max)  # of a node; the last arc of a state is the packet's arrival
+
 
 @dataclass(frozen=True, eq=False)
 class Moves:
@@ -181,9 +183,6 @@ class LayeredRouting:
     def plain(self) -> bool:
         """Whether the states are the nodes; every automorphism of the network then preserves the routing."""
         return self.states is self.topology.ports
-
-
-MAX_PORTS = int(np.iinfo(np.int8).max)  # of a node; the last arc of a state is the packet's arrival
 
 
 def in_two_phases(

@@ -26,6 +26,11 @@ Split = Annotated[
     Literal["paths", "next_hops"],
     Meaning("paths: all such shortest paths equally; next_hops: at every router, all links on such paths equally"),
 ]
+MOST_ROWS = 1 << 24  # of the table: about a minute
+# states of packets; behind its last hop between groups, a packet is in BEFORE + 1
+INJECTED, BEFORE, TO_GROUP = 0, 1, 4
+MOST_THRESHOLD = 1 << 30
+DECIDING = 3  # state of a packet on its minimal route that may still leave it
 
 
 def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
@@ -57,11 +62,6 @@ def groups_of(routing: str, topology: Topology) -> Grouped:
             " network; choose minimal, which suits every network"
         )
     return shape
-
-
-MOST_ROWS = 1 << 24  # of the table: about a minute
-# states of packets; behind its last hop between groups, a packet is in BEFORE + 1
-INJECTED, BEFORE, TO_GROUP = 0, 1, 4
 
 
 def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting:
@@ -197,7 +197,6 @@ View = Annotated[
     Literal["local", "global"],
     Meaning("whose queues decide: of the source's router, or of all routers; the routes are the same"),
 ]
-MOST_THRESHOLD = 1 << 30
 Threshold = Annotated[
     int,
     Whole(
@@ -206,7 +205,6 @@ Threshold = Annotated[
         MOST_THRESHOLD,
     ),
 ]
-DECIDING = 3  # state of a packet on its minimal route that may still leave it
 
 
 def ugal(topology: Topology, view: View = "local", threshold: Threshold = 0) -> TableRouting:

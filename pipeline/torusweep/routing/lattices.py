@@ -21,6 +21,8 @@ from torusweep.routing.dimension_order import dimension_order
 from torusweep.routing.forms import AdaptiveRouting, Moves, Routes, SourceRouting, port_to
 
 MAX_HOPS = int(np.iinfo(np.int16).max)  # of a run
+MAX_STATES = 1 << 24  # relative addresses of all cells; the arrays of a tree take 9 bytes each, 13 while it is built
+UNSEEN = -1
 
 
 def along_axes(topology: Topology, shape: Lattice, names: Sequence[str]) -> Moves | None:
@@ -133,10 +135,6 @@ def shortest_records(moves: Moves) -> tuple[np.ndarray, np.ndarray]:
     owner, records = np.concatenate(reached), np.concatenate(found)
     records = records[np.lexsort((*(-records.T[::-1]), owner))]
     return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=nodes))]), records
-
-
-MAX_STATES = 1 << 24  # relative addresses of all cells; the arrays of a tree take 9 bytes each, 13 while it is built
-UNSEEN = -1
 
 
 def minimal_by_address(topology: Topology) -> SourceRouting:

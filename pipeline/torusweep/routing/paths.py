@@ -15,6 +15,10 @@ import numpy as np
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, SourceRouting
 
+MOST_DENOMINATOR = 1 << 40  # of the shares of routes; beyond it they stay as they are, rounded
+MAX_WHOLE_KEYS = 1 << 19  # largest number of keys for which all routes are made at once
+UNREACHED = np.iinfo(np.int16).max
+
 
 class Runs(NamedTuple):
     """direction, hops, phase: int[R, L] of the runs of R routes; runs of 0 hops are skipped."""
@@ -82,10 +86,6 @@ def _first(runs: Runs) -> list[np.ndarray]:
         np.hstack([np.take_along_axis(array, order, axis=1), np.zeros((len(order), 1), array.dtype)]).astype(np.int64)
         for array in runs
     ]
-
-
-MOST_DENOMINATOR = 1 << 40  # of the shares of routes; beyond it they stay as they are, rounded
-MAX_WHOLE_KEYS = 1 << 19  # largest number of keys for which all routes are made at once
 
 
 class PairRoutes(NamedTuple):
@@ -168,9 +168,6 @@ def whole_weights(routes: Routes) -> tuple[np.ndarray, int] | None:
     if len(weight) and (np.add.reduceat(weight, routes.first[:-1]) != whole).any():
         return None
     return weight, whole
-
-
-UNREACHED = np.iinfo(np.int16).max
 
 
 def links_of_arcs(routing: LayeredRouting) -> np.ndarray | None:

@@ -33,6 +33,7 @@ NEVER = float("-inf")
 ANSWER_SECONDS = 5.0  # in which an answer, a digest and counts, must arrive
 SILENT_SECONDS = 15.0  # that the scheduler may take to say which workers it has; one that takes longer is lost
 TICKETS = itertools.count()  # of all stages that this process drives: a scheduler may still know an earlier one's
+LAST_WORDS_SECONDS = 1.0  # in which the scheduler must hear why a worker ends itself
 
 
 def _kill(dask_worker: Any) -> None:
@@ -234,9 +235,6 @@ class Workers:
             yield
         except (OSError, CancelledError):
             raise LostScheduler from None
-
-
-LAST_WORDS_SECONDS = 1.0  # in which the scheduler must hear why a worker ends itself
 
 
 def _worker() -> Any | None:

@@ -31,6 +31,12 @@ from torusweep.sweeps.configuration.schema import Requirement
 _RANGE = ("from", "to", "step", "count")
 _EXAMPLE = "{from: 4, to: 32, step: 4}"
 LARGEST = 10**18  # numbers of a configuration and a spelling have fewer than 19 digits
+SIZE_GAP = 64  # a family's permitted sizes are at most this far apart: k even and a multiple of n - 1 ≤ 29
+OUTER_GAP = 4  # the same of its other parameters, as dimensions and levels
+MOST_GIVEN = 10_000  # combinations of given parameters, each of which is searched
+LOOKED_AT = 4  # times limits.points: sizes that are looked at, of which a degree or a constraint may exclude some
+SEED = "seed"  # parameter of families that draw at random
+MANY = 32  # more values than q or the number of intact dimensions (at most 28) can have
 
 
 def values_of(parameter: FamilyParameter, given: Any) -> Sequence[Any]:
@@ -106,14 +112,6 @@ def _depth_of_kind(kind: Any) -> int:
     if isinstance(kind, types.UnionType) or origin is typing.Union:
         return max(_depth_of_kind(option) for option in inner)
     return 1 + _depth_of_kind(inner[0]) if origin is list else 0
-
-
-SIZE_GAP = 64  # a family's permitted sizes are at most this far apart: k even and a multiple of n - 1 ≤ 29
-OUTER_GAP = 4  # the same of its other parameters, as dimensions and levels
-MOST_GIVEN = 10_000  # combinations of given parameters, each of which is searched
-LOOKED_AT = 4  # times limits.points: sizes that are looked at, of which a degree or a constraint may exclude some
-SEED = "seed"  # parameter of families that draw at random
-MANY = 32  # more values than q or the number of intact dimensions (at most 28) can have
 
 
 class SizeParameter(NamedTuple):

@@ -27,6 +27,9 @@ SCHEMA_VERSION = 1
 HOLE = 1 << 13  # bytes between columns that cost less to read than another request
 MOST_SECONDS = 600.0  # that reading a file may take
 ROW_GROUP = 1 << 16  # rows; a reader of some sizes or families skips the other groups
+# Peak memory per byte of the file: a row takes at least 6 bytes of CSV, and 24 bytes as numbers, which are copied.
+MEMORY_PER_BYTE = 16
+COPIES = 3  # of a Parquet file's numbers that are in memory at a time
 
 
 class Streamed(NamedTuple):
@@ -283,11 +286,6 @@ def arrow_buffer(content: bytes) -> pa.Buffer:
     copy = pa.BufferOutputStream()
     copy.write(content)
     return copy.getvalue()
-
-
-# Peak memory per byte of the file: a row takes at least 6 bytes of CSV, and 24 bytes as numbers, which are copied.
-MEMORY_PER_BYTE = 16
-COPIES = 3  # of a Parquet file's numbers that are in memory at a time
 
 
 def read_foreign(

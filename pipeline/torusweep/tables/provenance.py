@@ -38,6 +38,8 @@ PACKAGES = (
 )
 SOURCES = Path(__file__).resolve().parents[2]
 ROOT = SOURCES.parent
+MANIFEST = ".manifest.lock"  # held while the manifest is updated
+FOLDERS = "shards", "figures", "parts", "logs", "benchmarks"  # of a results folder
 
 
 @cache
@@ -67,10 +69,6 @@ def _commit() -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return described.stdout.strip()
-
-
-MANIFEST = ".manifest.lock"  # held while the manifest is updated
-FOLDERS = "shards", "figures", "parts", "logs", "benchmarks"  # of a results folder
 
 
 @contextlib.contextmanager

@@ -20,6 +20,8 @@ from torusweep.traffic.demands import traffic_of_matrix
 from torusweep.traffic.matrix import Traffic
 
 MATRIX = "matrix"  # its name in tables
+MOST_PAIRS = 1 << 25  # of terminals, whose demands are written out where some have no route: half a GiB
+SHOWN = 5  # pairs in words
 
 
 def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
@@ -60,10 +62,6 @@ def check_reach(topology: Topology, pattern: str, *, copies: bool = False) -> No
             f"traffic {pattern} on {topology.spelling}: expected a network that joins all who send to each other,"
             " got one of several components"
         )
-
-
-MOST_PAIRS = 1 << 25  # of terminals, whose demands are written out where some have no route: half a GiB
-SHOWN = 5  # pairs in words
 
 
 class Lost(NamedTuple):

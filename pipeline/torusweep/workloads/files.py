@@ -24,6 +24,15 @@ from torusweep.quantities import counted
 from torusweep.tables.parquet import content_of, foreign_table
 from torusweep.workloads.messages import Target, Workload
 
+MEMORY_PER_BYTE = 64  # peak memory per byte of CSV, measured in tests/workloads
+MEMORY_PER_CELL = 256  # peak memory per value of Parquet, measured there too; the file size says little
+CELL = 8  # bytes per value that torusweep.tables.store assumes
+COLUMNS = ("message", "source", "destination", "flits", "bytes", "depends_on", "delay")
+MOST_FLITS, MOST_DELAY = 1 << 40, 1 << 29
+MOST_DIGITS = 19  # of a number; Python refuses to read 4,300
+MOST_NAMED = 8  # messages of a cycle
+SHOWN = 60  # characters of a wrong value that a message repeats
+
 
 def topological_order(dependencies: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
     """(order, cycle): numbers of the steps, each after those that it depends on; the lowest that could be next is next.
@@ -63,11 +72,6 @@ def words_of_cycle(names: Sequence[str], most: int) -> str:
     if len(shown) > most:
         shown[most - 1 : -1] = [f"… ({len(names) - most + 1:,} more)"]
     return " waits for ".join(shown)
-
-
-MEMORY_PER_BYTE = 64  # peak memory per byte of CSV, measured in tests/workloads
-MEMORY_PER_CELL = 256  # peak memory per value of Parquet, measured there too; the file size says little
-CELL = 8  # bytes per value that torusweep.tables.store assumes
 
 
 class Row(NamedTuple):
@@ -192,12 +196,6 @@ def _text(value: object) -> str:
         return str(int(value))
     return str(value).strip()
 
-
-COLUMNS = ("message", "source", "destination", "flits", "bytes", "depends_on", "delay")
-MOST_FLITS, MOST_DELAY = 1 << 40, 1 << 29
-MOST_DIGITS = 19  # of a number; Python refuses to read 4,300
-MOST_NAMED = 8  # messages of a cycle
-SHOWN = 60  # characters of a wrong value that a message repeats
 
 File = Annotated[str, Meaning("the file, relative to the current directory")]
 

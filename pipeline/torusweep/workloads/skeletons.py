@@ -21,6 +21,10 @@ from torusweep.workloads.messages import Program, Target, Workload, power_of_2_t
 Tasks = Annotated[int | None, Whole(2, "tasks; by default one a terminal")]
 Flits = Annotated[int, Whole(1, "flits", 2**40)]
 Rounds = Annotated[int, Whole(1, "how often", 10**6)]
+DOUBLE = 8  # bytes
+INTEGER, COMPLEX = 4, 16  # bytes
+TEST_KEYS = 5  # keys whose ranks are sent along with the buckets
+POINT = 5 * 8  # bytes: five doubles
 
 
 def ring_all_reduce(target: Target, flits: Flits = 1024, tasks: Tasks = None) -> Workload:
@@ -69,9 +73,6 @@ def recursive_doubling(program: Program, flits: int) -> None:
     while distance < program.tasks:
         program.exchange((task, task ^ distance, flits) for task in range(program.tasks))
         distance *= 2
-
-
-DOUBLE = 8  # bytes
 
 
 def cg(
@@ -125,9 +126,6 @@ def transposed(task: int, rows: int, columns: int) -> int:
     return 2 * (task // 2 % rows * rows + task // 2 // rows) + task % 2
 
 
-INTEGER, COMPLEX = 4, 16  # bytes
-TEST_KEYS = 5  # keys whose ranks are sent along with the buckets
-
 Side = Annotated[int, Whole(1, "points of the grid in this dimension", 1 << 16)]
 
 
@@ -177,9 +175,6 @@ def ft(
             program.exchange((task + distance, task, value) for task in range(0, number, 2 * distance))
             distance *= 2
     return program.workload()
-
-
-POINT = 5 * 8  # bytes: five doubles
 
 
 def lu(

@@ -37,6 +37,10 @@ from torusweep.stages import MODULES, STAGES
 from torusweep.tables import current, store
 from torusweep.tables.rows import StoredRows, Tables, stored_rows
 
+THEMES = {"light": theme(LIGHT), "dark": theme(DARK)}
+SCRIPTS = ("tables.js", "explorer.js", "address.js", "page.js")  # in this order: the last starts them
+HERE = Path(__file__).resolve().parent
+
 
 def bundled(own: str) -> str:
     """A script and the libraries that it imports, as one script."""
@@ -51,11 +55,6 @@ def bundled(own: str) -> str:
         with contextlib.suppress(store.CannotWrite):  # the folder is read-only: bundled anew each time
             store.publish(cached, f"{store.digest(text.encode())}\n{text}".encode())
     return text
-
-
-THEMES = {"light": theme(LIGHT), "dark": theme(DARK)}
-SCRIPTS = ("tables.js", "explorer.js", "address.js", "page.js")  # in this order: the last starts them
-HERE = Path(__file__).resolve().parent
 
 
 def write_report(folder: Path, out: Path) -> Tables:

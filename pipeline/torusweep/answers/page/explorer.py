@@ -30,6 +30,9 @@ from torusweep.tables.rows import Record, StoredRows, Tables, stored_rows
 DIGITS = 7  # of a number in the page
 MOST = 20_000  # designs that a page holds
 AUTOMATIC = ("packing", "seed", "vc_rule", "buffer_flits")  # each network has its own where none is asked for
+DEFAULT = ("links", "mean_distance")  # columns of static shown first, horizontally and vertically
+MOST_BYTES = 2_000_000  # of the page's 5 MB; a sweep of many columns is sampled further
+VARIANTS = (400, 100, 20, 4)  # of a table, at most: as many as fit in MOST_BYTES
 
 
 class Variant(NamedTuple):
@@ -141,11 +144,6 @@ def _number(value: Any) -> float | int | None:
     if value is None or not math.isfinite(value):
         return None
     return int(value) if float(value).is_integer() else float(f"{value:.{DIGITS}g}")
-
-
-DEFAULT = ("links", "mean_distance")  # columns of static shown first, horizontally and vertically
-MOST_BYTES = 2_000_000  # of the page's 5 MB; a sweep of many columns is sampled further
-VARIANTS = (400, 100, 20, 4)  # of a table, at most: as many as fit in MOST_BYTES
 
 
 class Explorer(NamedTuple):

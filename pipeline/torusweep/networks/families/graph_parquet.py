@@ -40,6 +40,7 @@ from torusweep.tables.parquet import foreign_table
 COPIES = 12  # of a file's numbers that are in memory at a time, while links are sorted
 # keys of metadata
 NODES, DIRECTED, TERMINALS, PORTS, CLASSES, NAMES = "nodes", "directed", "terminals", "ports", "classes", "names"
+_KEYS = {key.encode() for key in (NODES, DIRECTED, TERMINALS, PORTS, CLASSES, NAMES)}
 
 
 def parquet_links(path: Path) -> Listing:
@@ -70,9 +71,6 @@ def parquet_links(path: Path) -> Listing:
         return _listing(table, names, metadata)
     except BadInput as refusal:
         raise BadInput(f"{printable(path)}: {refusal}") from None
-
-
-_KEYS = {key.encode() for key in (NODES, DIRECTED, TERMINALS, PORTS, CLASSES, NAMES)}
 
 
 def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Listing:

@@ -39,6 +39,10 @@ SPECTRAL = (
     "N λ₂/4 links at least cross a bisection (Fiedler 1975); λ₂ is the least of side × width, and halving that"
     " dimension cuts as many"
 )
+MOST = 256  # elements of the field: 131,072 and 65,793 nodes
+ATTEMPTS = 100  # graphs drawn until one is connected
+ROUNDS = 10_000  # of joining again what was a loop or a second link
+MIXED = 8  # links at least that are taken apart with those
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,6 @@ def _symmetries(kinds: Sequence[tuple[int, int]]) -> list[np.ndarray]:
     return [*turned, *exchanged, *swapped]
 
 
-MOST = 256  # elements of the field: 131,072 and 65,793 nodes
 Order = Annotated[int, Whole(2, "order of the field: a power of a prime", maximum=MOST)]
 
 
@@ -283,9 +286,6 @@ Ports = Annotated[int, Whole(2, "ports of each switch, those of its terminals in
 Lift = Annotated[int, Whole(1, "copies of each node of the complete graph")]
 Seed = Annotated[int, Whole(0, "seed of the random choice")]
 
-ATTEMPTS = 100  # graphs drawn until one is connected
-ROUNDS = 10_000  # of joining again what was a loop or a second link
-MIXED = 8  # links at least that are taken apart with those
 
 Ends = tuple[np.ndarray, np.ndarray]
 

@@ -38,6 +38,10 @@ Twisted = Annotated[bool, Meaning("the wraparounds of the short axes shift the l
 
 CUBE = 4  # side of the cubes of a three-dimensional pod, which optical switches join
 POD = 16  # side of a two-dimensional pod
+BISECTION_SOURCE = (
+    "a plane across the dimension of greatest effective side (a line's side, half of a ring's); no narrower: N²/2 pairs"
+    " cross it, and dimension order spreads all pairs so that no channel carries more of them than there"
+)
 
 
 def slice(radices: Radices, wrap: Wraps) -> Plan:
@@ -121,12 +125,6 @@ def _twisted_slice(shape: list[int]) -> Plan:
     if len(shape) == 3 and short % CUBE == 0:
         return plan
     return replace(plan, notes=("no pod has this slice: twisted ones have three axes, each a multiple of 4",))
-
-
-BISECTION_SOURCE = (
-    "a plane across the dimension of greatest effective side (a line's side, half of a ring's); no narrower: N²/2 pairs"
-    " cross it, and dimension order spreads all pairs so that no channel carries more of them than there"
-)
 
 
 def _bisection(sides: Sequence[int], rings: Sequence[bool]) -> int | None:

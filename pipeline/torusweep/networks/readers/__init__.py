@@ -13,6 +13,32 @@ from typing import NamedTuple
 from torusweep.networks.readers.detection import is_plain, is_square, lists_of
 
 HEAD = 1 << 16  # bytes that are looked at
+ROOT = rb"\A\s*(?:<!--(?s:.*?)-->\s*|<[?!][^>]*>\s*)*+<(?:\w+:)?"  # of XML
+# files of tools that are no networks, which `torusweep.networks.readers.refused` refuses by their names
+NOT_READ = {
+    "hwloc": ROOT + rb"topology\b",
+    "nccl-graph": ROOT + rb"graphs\b",
+    "omnetpp": rb"^[ \t]*submodules:",
+    "python": rb"\A(?:\s|#[^\n]*\n|\"\"\"(?s:.*?)\"\"\")*+"
+    rb"(?:import|from)[ \t]+[\w.]+(?:[ \t]+import\b|[ \t]+as\b|,|[ \t]*$)"
+    rb"(?:[^\n]*\n)*?[^\n#(=]*[(=]",
+    "garnet": rb"^\[system\.ruby\.network",
+    "booksim-config": rb"^[ \t]*topology[ \t]*=[ \t]*\w+[ \t]*;",
+    "astra-sim-network": rb"^npus_count[ \t]*:",
+    "noxim": rb"^(?i:mesh_dim_x)[ \t]*:",
+    "caminos-config": rb"^[ \t]*Configuration\s*\{",
+    "lldp": rb"^LLDP neighbors:",
+    "hosts": rb"^[ \t]*(127\.0\.0\.1[ \t]+localhost\b|[^\s#]+[ \t]+(max_)?slots[ \t]*=[ \t]*\d)",
+    "graphviz-plain": rb"\Agraph [\d.]+ [\d.]+ [\d.]+\s",
+    "tulip": rb"\A\s*\(tlp\b",
+    "xgmml": ROOT + rb"graph\b[^>]*XGMML",
+    "nvlink-status": rb"^GPU \d+: [^\n]*\n\s*Link \d+:",
+    "amd-smi": rb"^LINK TYPE TABLE:",
+    "netlab": rb"^links:[ \t]*\n(?:[ \t]*-[^\n]*\n)",
+    "goal": rb"\A(?:\s|/\*(?s:.*?)\*/|//[^\n]*\n)*+num_ranks\s+\d+",
+}
+SUFFIX, CONTENTS = "its suffix", "its contents"
+LISTS = ("edgelist", "adjlist", "metis", "graph6", "matrix")  # whose lines are looked at
 
 
 class FileFormat(NamedTuple):
@@ -28,7 +54,6 @@ class FileFormat(NamedTuple):
     begins: bytes = b""
 
 
-ROOT = rb"\A\s*(?:<!--(?s:.*?)-->\s*|<[?!][^>]*>\s*)*+<(?:\w+:)?"  # of XML
 FORMATS = {
     "edgelist": FileFormat("torusweep.networks.families.graph_formats:edge_list", ".edges .edgelist .el .csv .ncol"),
     "adjlist": FileFormat("torusweep.networks.families.graph_formats:adjacency_list", ".adj .adjlist"),
@@ -147,31 +172,6 @@ FORMATS = {
         "torusweep.networks.readers.fabrics:ibnetdiscover", ".ibnetdiscover", rb"^(switchguid|caguid|vendid)=0x"
     ),
 }
-# files of tools that are no networks, which `torusweep.networks.readers.refused` refuses by their names
-NOT_READ = {
-    "hwloc": ROOT + rb"topology\b",
-    "nccl-graph": ROOT + rb"graphs\b",
-    "omnetpp": rb"^[ \t]*submodules:",
-    "python": rb"\A(?:\s|#[^\n]*\n|\"\"\"(?s:.*?)\"\"\")*+"
-    rb"(?:import|from)[ \t]+[\w.]+(?:[ \t]+import\b|[ \t]+as\b|,|[ \t]*$)"
-    rb"(?:[^\n]*\n)*?[^\n#(=]*[(=]",
-    "garnet": rb"^\[system\.ruby\.network",
-    "booksim-config": rb"^[ \t]*topology[ \t]*=[ \t]*\w+[ \t]*;",
-    "astra-sim-network": rb"^npus_count[ \t]*:",
-    "noxim": rb"^(?i:mesh_dim_x)[ \t]*:",
-    "caminos-config": rb"^[ \t]*Configuration\s*\{",
-    "lldp": rb"^LLDP neighbors:",
-    "hosts": rb"^[ \t]*(127\.0\.0\.1[ \t]+localhost\b|[^\s#]+[ \t]+(max_)?slots[ \t]*=[ \t]*\d)",
-    "graphviz-plain": rb"\Agraph [\d.]+ [\d.]+ [\d.]+\s",
-    "tulip": rb"\A\s*\(tlp\b",
-    "xgmml": ROOT + rb"graph\b[^>]*XGMML",
-    "nvlink-status": rb"^GPU \d+: [^\n]*\n\s*Link \d+:",
-    "amd-smi": rb"^LINK TYPE TABLE:",
-    "netlab": rb"^links:[ \t]*\n(?:[ \t]*-[^\n]*\n)",
-    "goal": rb"\A(?:\s|/\*(?s:.*?)\*/|//[^\n]*\n)*+num_ranks\s+\d+",
-}
-SUFFIX, CONTENTS = "its suffix", "its contents"
-LISTS = ("edgelist", "adjlist", "metis", "graph6", "matrix")  # whose lines are looked at
 SUFFIXES = {suffix: name for name, format in FORMATS.items() for suffix in format.suffixes.split()}
 _BEGINS = {
     name: re.compile(begins, re.MULTILINE)

@@ -27,15 +27,13 @@ FIGURES: tuple[Figure, ...] = (
     *r05.FIGURES,
     *r05.SIMULATED_FIGURES,
 )
+WIDTH, HEIGHT, WIDE_HEIGHT = 560, 360, 440
 
 
 def drawable(tables: Tables) -> list[tuple[Figure, list[Row]]]:
     """The figures that a sweep has numbers for, with their rows, in the papers' order."""
     found = [(figure, figure.rows(tables)) for figure in FIGURES if tables.keys() >= set(figure.tables)]
     return [(figure, rows) for figure, rows in found if rows]
-
-
-WIDTH, HEIGHT, WIDE_HEIGHT = 560, 360, 440
 
 
 def write_figures(tables: Tables, out: Path) -> list[Path]:

@@ -26,6 +26,10 @@ MEAN = {"rt": Fraction(3, 4), "rtt": Fraction(2, 3), "pt": Fraction(1), "ptt": F
 SATURATION = {"rt": Fraction(4), "rtt": Fraction(6), "pt": Fraction(4), "ptt": Fraction(6), "pdtt": Fraction(48, 7)}
 SIDE = 16  # of the networks of Fig. 10: 32 × 16 and 32 × 16 × 16
 CLASSES = (Look("x", "#006DAD", "square"), Look("y", "#C48600", "square"), Look("z", "#008A62", "square"))
+ROUTER = "bluegene"
+STRAIGHT, TWISTED = "rt(a=8)", "rtt(a=8)"
+APPLICATIONS = ("cg", "ft", "is", "lu", "mg")
+PLACEMENTS = ("consecutive", "random")
 
 
 def distances(tables: Tables) -> list[Row]:
@@ -168,11 +172,6 @@ FIGURES = (
         ),
     ),
 )
-
-ROUTER = "bluegene"
-STRAIGHT, TWISTED = "rt(a=8)", "rtt(a=8)"
-APPLICATIONS = ("cg", "ft", "is", "lu", "mg")
-PLACEMENTS = ("consecutive", "random")
 
 
 def times(tables: Tables) -> list[Row]:

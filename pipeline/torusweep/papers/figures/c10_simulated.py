@@ -21,6 +21,9 @@ PERMUTATIONS = {
     "perfect_shuffle": "perfect shuffle",
 }
 DASHES = ((1, 0), (5, 3), (2, 2))  # by size
+UTILIZATION = class_bars("mean use of a link, flits/cycle", "", "")
+BOTH = ("loads", "simulation")
+RULES = "Horizontal lines: the load that the links can carry."
 
 
 def throughput(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Row]:
@@ -150,7 +153,6 @@ BARS = Chart(
 
 THROUGHPUT = CURVES._replace(level="capacity")
 LATENCY = CURVES._replace(y=Axis("latency", "mean latency, cycles", zero=True))
-UTILIZATION = class_bars("mean use of a link, flits/cycle", "", "")
 
 
 def _figure(
@@ -160,8 +162,6 @@ def _figure(
     return Figure(f"c10-fig-{number}-simulated", "C10", panel_of(number), tables, rows, chart)
 
 
-BOTH = ("loads", "simulation")
-RULES = "Horizontal lines: the load that the links can carry."
 FIGURES = (
     _figure(
         "8a",

@@ -17,6 +17,29 @@ LARGEST = 2**20  # nodes; a row of its layout has 1024
 NODES = (2**8, 2**14, LARGEST)
 ENDINGS = dict(zip(VARIANTS, ("", "_corrected")))  # of the columns that depend on the length of the wires
 ROW = (Look("binary 20-cube", "#006DAD", "circle"), Look("2D torus", "#B84300", "square", (5, 3)))
+DENSITY = Chart(
+    title="Wire density along a row of the layout",
+    caption="1024 nodes in a row; both networks have the same bisection width. The wire density of the binary cube"
+    " peaks at 1364, a third of the way along the row; it is 1024 in the middle, and low at the edges. The torus has"
+    " 1024 everywhere.",
+    x=Axis("position", "position in the row, nodes from its edge", domain=(0, 1024)),
+    y=Axis("wires", "wires across the row, bits", zero=True),
+    looks=ROW,
+    size=8,
+    tips={"line": "network", "position": "position", "wires": "wires"},
+)
+PINS = Chart(
+    title="Pins per node against dimension",
+    caption="With equal bisection width, low dimensions have wide channels: nk pins a node. The torus of 1M nodes would"
+    " need 2048 pins (the paper omits it as unrealizable); four dimensions need 128.",
+    x=Axis("dimension", "dimension n", whole=True),
+    y=Axis("pins", "pins per node", log=True),
+    looks=SIX,
+    size=30,
+    tips={"nodes": "nodes", "dimension": "dimension n", "radix": "radix k", "pins": "pins per node"}
+    | {"longest_wire": "longest wire, pitches", "mean_latency": "latency, cycles", "variant": "wires"},
+)
+LATENCY = PINS._replace(y=Axis("mean_latency", "latency without contention, cycles", log=True), ringed="best")
 
 
 def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
@@ -62,33 +85,6 @@ def density(tables: Tables) -> list[Row]:
         changes = [p for p in range(len(wires)) if p in ends or wires[p] != wires[p - 1]]
         rows += [{"line": line.name, "position": p + 1, "wires": wires[p]} for p in changes]
     return rows
-
-
-DENSITY = Chart(
-    title="Wire density along a row of the layout",
-    caption="1024 nodes in a row; both networks have the same bisection width. The wire density of the binary cube"
-    " peaks at 1364, a third of the way along the row; it is 1024 in the middle, and low at the edges. The torus has"
-    " 1024 everywhere.",
-    x=Axis("position", "position in the row, nodes from its edge", domain=(0, 1024)),
-    y=Axis("wires", "wires across the row, bits", zero=True),
-    looks=ROW,
-    size=8,
-    tips={"line": "network", "position": "position", "wires": "wires"},
-)
-
-
-PINS = Chart(
-    title="Pins per node against dimension",
-    caption="With equal bisection width, low dimensions have wide channels: nk pins a node. The torus of 1M nodes would"
-    " need 2048 pins (the paper omits it as unrealizable); four dimensions need 128.",
-    x=Axis("dimension", "dimension n", whole=True),
-    y=Axis("pins", "pins per node", log=True),
-    looks=SIX,
-    size=30,
-    tips={"nodes": "nodes", "dimension": "dimension n", "radix": "radix k", "pins": "pins per node"}
-    | {"longest_wire": "longest wire, pitches", "mean_latency": "latency, cycles", "variant": "wires"},
-)
-LATENCY = PINS._replace(y=Axis("mean_latency", "latency without contention, cycles", log=True), ringed="best")
 
 
 def _latency(id: str, place: str, wire_delay: str, caption: str) -> Figure:

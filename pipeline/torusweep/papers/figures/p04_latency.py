@@ -30,6 +30,30 @@ UTILIZATIONS = (0.1, 0.5, 0.9)
 CONTENDERS = 12  # most in Fig. 7
 CEILING = 1000  # cycles, where latencies are drawn on a logarithmic axis
 THREE = ("torus", "pruned_torus", "directed_torus")
+CONTENTION = Chart(
+    title="How many packets contend for a channel",
+    caption="At light load two packets rarely contend; at 90 % utilization the distribution is nearly geometric, with a"
+    " long tail. For the pruned torus, k = 16, L = 96 (the paper names no network; it matters little).",
+    x=Axis("contenders", "packets that contend for a channel, i", zero=True, whole=True),
+    y=Axis("probability", "probability r(i)", zero=True),
+    looks=SIX,
+    tips={"line": "utilization", "contenders": "contenders", "probability": "probability"},
+)
+CYCLES = {
+    "topology": "network",
+    "variant": "model",
+    "rate": "messages per node and cycle",
+    "message_bits": "message bits",
+    "utilization": "utilization (as printed)",
+    "latency": "latency, cycles",
+}
+TABLES = ("static", "latency")
+BOTH = (
+    "  Dashed: as printed, with all links equally busy. Solid: corrected, with the loads that the links really have."
+    " Where there is no dashed line, the two coincide."
+)
+MOST_LINES = 5  # whose names have room side by side
+PRUNED_WIDTH = PINS // 4  # bits of a pruned torus's channel
 
 
 def latencies(tables: Tables) -> list[Row]:
@@ -95,17 +119,6 @@ def contention(tables: Tables) -> list[Row]:
     return rows
 
 
-CONTENTION = Chart(
-    title="How many packets contend for a channel",
-    caption="At light load two packets rarely contend; at 90 % utilization the distribution is nearly geometric, with a"
-    " long tail. For the pruned torus, k = 16, L = 96 (the paper names no network; it matters little).",
-    x=Axis("contenders", "packets that contend for a channel, i", zero=True, whole=True),
-    y=Axis("probability", "probability r(i)", zero=True),
-    looks=SIX,
-    tips={"line": "utilization", "contenders": "contenders", "probability": "probability"},
-)
-
-
 # --- Figs. 8 to 13: cycles ----------------------------------------------------------------------
 
 
@@ -144,16 +157,6 @@ def at_rate(row: Row, rate: float) -> bool:
     return math.isclose(row["rate"], rate, rel_tol=1e-9)
 
 
-CYCLES = {
-    "topology": "network",
-    "variant": "model",
-    "rate": "messages per node and cycle",
-    "message_bits": "message bits",
-    "utilization": "utilization (as printed)",
-    "latency": "latency, cycles",
-}
-
-
 def _ends(rows: Sequence[Record], *, logarithmic: bool = False) -> dict[str, Any]:
     first = [
         min((row for row in rows if row["line"] == line), key=lambda row: row["rate"])["latency"]
@@ -185,12 +188,6 @@ AGAINST_RADIX = AGAINST_RATE._replace(
 
 
 # --- the table of them ----------------------------------------------------------------------------
-
-TABLES = ("static", "latency")
-BOTH = (
-    "  Dashed: as printed, with all links equally busy. Solid: corrected, with the loads that the links really have."
-    " Where there is no dashed line, the two coincide."
-)
 
 
 def latency_figure(number: int, title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Chart) -> Figure:
@@ -256,9 +253,6 @@ FIGURES = (
         AGAINST_RADIX,
     ),
 )
-
-MOST_LINES = 5  # whose names have room side by side
-PRUNED_WIDTH = PINS // 4  # bits of a pruned torus's channel
 
 
 def relative(tables: Tables, by: str, other: str, other_delay: int) -> list[Row]:

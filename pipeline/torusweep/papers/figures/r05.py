@@ -19,6 +19,22 @@ MEASURES = tuple(
     Look(name, colour, "square")
     for name, colour in (("shortest", "#006DAD"), ("own routing", "#C48600"), ("printed", "#7C818A"))
 )
+ROUTER, TRAFFIC = "rahman-2005", "uniform"
+MH3DT, H3DT, TESH, MESH = (
+    "mh3dt(m=4, n=4, levels=2, q=2)",
+    "h3dt(m=4, n=4, levels=2, q=2)",
+    "tesh(m=2, levels=3, q=0)",
+    "mesh(k=64, n=2)",
+)
+NETWORKS = {  # Fig. 4: network and virtual channels
+    (MH3DT, 2): SIX[0]._replace(name="MH3DT"),
+    (H3DT, 2): SIX[1]._replace(name="H3DT"),
+    (TESH, 2): SIX[2]._replace(name="TESH"),
+    (MESH, 1): SIX[3]._replace(name="mesh, 1 VC", dash=(5, 3)),
+    (MESH, 2): SIX[4]._replace(name="mesh, 2 VCs"),
+}
+LENGTHS = {flits: line._replace(name=f"{flits} flits") for flits, line in zip((16, 64, 256), SIX)}
+CHANNELS = {many: line._replace(name=f"{many} VCs") for many, line in zip((2, 3, 4), SIX)}
 
 
 class Printed(NamedTuple):
@@ -116,22 +132,6 @@ FIGURES = (
 )
 
 Key = TypeVar("Key")
-ROUTER, TRAFFIC = "rahman-2005", "uniform"
-MH3DT, H3DT, TESH, MESH = (
-    "mh3dt(m=4, n=4, levels=2, q=2)",
-    "h3dt(m=4, n=4, levels=2, q=2)",
-    "tesh(m=2, levels=3, q=0)",
-    "mesh(k=64, n=2)",
-)
-NETWORKS = {  # Fig. 4: network and virtual channels
-    (MH3DT, 2): SIX[0]._replace(name="MH3DT"),
-    (H3DT, 2): SIX[1]._replace(name="H3DT"),
-    (TESH, 2): SIX[2]._replace(name="TESH"),
-    (MESH, 1): SIX[3]._replace(name="mesh, 1 VC", dash=(5, 3)),
-    (MESH, 2): SIX[4]._replace(name="mesh, 2 VCs"),
-}
-LENGTHS = {flits: line._replace(name=f"{flits} flits") for flits, line in zip((16, 64, 256), SIX)}
-CHANNELS = {many: line._replace(name=f"{many} VCs") for many, line in zip((2, 3, 4), SIX)}
 
 
 def networks(tables: Tables, buffer_flits: int) -> list[Row]:

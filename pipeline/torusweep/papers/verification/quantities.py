@@ -26,6 +26,33 @@ from torusweep.questions.simulation.presets import preset
 from torusweep.questions.static.columns import STATIC
 
 Record = Mapping[str, Any]
+ROUTING, TRAFFIC = "minimal", "uniform"  # of every load that these papers print
+# [x]: over links of class x
+LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
+    "mean_hops": lambda record, name: dict(record["per_class_hops"]).get(name)
+}
+LAYOUT_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {  # [placement], folded without one
+    "longest_wire": lambda record, _: record["wire_length_max"],
+    "longest_wire_euclidean": lambda record, _: record["wire_length_max_euclidean"],
+    "pins": lambda record, _: record["pins"],
+    "wire_density_peak": lambda record, _: record["wire_density_max"] * record["channel_width"],
+    "wire_density_peak_position": lambda record, _: record["wire_density_position"],
+    "wire_density_middle": lambda record, _: record["wire_density_middle"] * record["channel_width"],
+    "layout_volume": lambda record, _: record["layout_volume"],
+}
+PLACEMENT = "folded"  # of every layout that these papers draw, unless the row says another
+# of acyclic[routing, rule, virtual channels], and of best_dimension[nodes, message bits, wire delay]
+RULE = re.compile(r"(?P<routing>\w+), (?P<rule>.+), (?P<channels>\d+)")
+CUBES = re.compile(r"(?P<nodes>\d+), (?P<message_bits>\d+), (?P<wire_delay>\w+)")
+STATIC_COLUMNS = {column.name for column in STATIC}
+LOADS_COLUMNS = {column.name for column in LOADS if column.type == "double"}
+# 'name', 'name[index]', 'name / other network'
+QUANTITY = re.compile(r"(?P<name>\w+)(?:\[(?P<index>[^\]]+)\])?(?: / (?P<other>.+))?")
+NAMES = ("max_accepted_load", "low_load_latency", "channel_utilization", "delivery_time")
+SETTINGS = ("virtual_channels", "buffer_flits", "packet_flits")  # columns with a default in the preset
+TERM = re.compile(
+    rf"(?P<name>{'|'.join(NAMES)})\[(?P<router>[\w-]+), (?P<traffic>\w+(?:\([^()]*\))?)(?P<settings>(?:, \w+=\w+)*)\]"
+)
 
 
 def _nodes_at_distance(record: Record, distance: str) -> float | None:
@@ -52,30 +79,6 @@ EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
     "mean_distance_per_radix": lambda record, _: record["mean_distance"] / dict(record["parameters"])["k"],
     "routed_mean_distance_distinct": _routed_mean_distance_distinct,  # divided by N-1
 }
-ROUTING, TRAFFIC = "minimal", "uniform"  # of every load that these papers print
-
-
-# [x]: over links of class x
-LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
-    "mean_hops": lambda record, name: dict(record["per_class_hops"]).get(name)
-}
-LAYOUT_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {  # [placement], folded without one
-    "longest_wire": lambda record, _: record["wire_length_max"],
-    "longest_wire_euclidean": lambda record, _: record["wire_length_max_euclidean"],
-    "pins": lambda record, _: record["pins"],
-    "wire_density_peak": lambda record, _: record["wire_density_max"] * record["channel_width"],
-    "wire_density_peak_position": lambda record, _: record["wire_density_position"],
-    "wire_density_middle": lambda record, _: record["wire_density_middle"] * record["channel_width"],
-    "layout_volume": lambda record, _: record["layout_volume"],
-}
-PLACEMENT = "folded"  # of every layout that these papers draw, unless the row says another
-# of acyclic[routing, rule, virtual channels], and of best_dimension[nodes, message bits, wire delay]
-RULE = re.compile(r"(?P<routing>\w+), (?P<rule>.+), (?P<channels>\d+)")
-CUBES = re.compile(r"(?P<nodes>\d+), (?P<message_bits>\d+), (?P<wire_delay>\w+)")
-STATIC_COLUMNS = {column.name for column in STATIC}
-LOADS_COLUMNS = {column.name for column in LOADS if column.type == "double"}
-# 'name', 'name[index]', 'name / other network'
-QUANTITY = re.compile(r"(?P<name>\w+)(?:\[(?P<index>[^\]]+)\])?(?: / (?P<other>.+))?")
 
 
 def is_static(quantity: str) -> bool:
@@ -113,13 +116,6 @@ def parts(quantity: str) -> tuple[str, str, str]:
     if found is None:
         raise BadInput(f"quantity {quantity!r}: expected a column's name, name[index], or name / topology")
     return found["name"], found["index"] or "", found["other"] or ""
-
-
-NAMES = ("max_accepted_load", "low_load_latency", "channel_utilization", "delivery_time")
-SETTINGS = ("virtual_channels", "buffer_flits", "packet_flits")  # columns with a default in the preset
-TERM = re.compile(
-    rf"(?P<name>{'|'.join(NAMES)})\[(?P<router>[\w-]+), (?P<traffic>\w+(?:\([^()]*\))?)(?P<settings>(?:, \w+=\w+)*)\]"
-)
 
 
 class Term(NamedTuple):

@@ -27,6 +27,7 @@ SECONDS = 4.0  # of a costly measure on one core, about, where no number of draw
 PATIENCE = 60.0  # the same of a measure that is cheap but on large networks
 FEWEST = 8  # draws of a costly measure; where time allows fewer, it is left out
 UP_DOWN = "up*/down* (Schroeder et al. 1991): one virtual channel where links have two directions and all are joined"
+USUAL = ("connectivity", "distances", "saturation")  # that are measured where none is named
 
 
 class Survivors(NamedTuple):
@@ -243,4 +244,3 @@ MEASURES = {
     "rerouting": Measure(rerouting, ("deadlock_free",)),
     "minimal_rerouting": Measure(minimal_rerouting, ("virtual_channels",), _layers_seconds),
 }
-USUAL = ("connectivity", "distances", "saturation")  # that are measured where none is named

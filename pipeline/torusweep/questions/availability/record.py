@@ -28,6 +28,14 @@ EXACT = "exact"
 WILSON = "Wilson (mean)"
 STUDENT = "Student's t (mean)"
 ORDER = "order statistics (quantiles)"
+HOW = {  # measure → how its value of a draw is computed
+    "all_reduce": "attained by packing spanning trees, or by reduce-scatter and all-gather",
+    "deadlock_free": UP_DOWN,
+    "virtual_channels": f"the lowest port that leads nearer; {LAYERS}",
+}
+TOO_COSTLY = "not computed: a draw takes too long; name a sample of draws"
+ONE_WAY = "not known: links have one direction"
+INTACT = Failures(np.zeros(2, np.int64), np.zeros(0, np.int32))
 
 
 class IntervalEstimate(NamedTuple):
@@ -116,14 +124,6 @@ def _quantile(ordered: np.ndarray, q: float) -> IntervalEstimate:
 
 
 Row = dict[str, Any]
-HOW = {  # measure → how its value of a draw is computed
-    "all_reduce": "attained by packing spanning trees, or by reduce-scatter and all-gather",
-    "deadlock_free": UP_DOWN,
-    "virtual_channels": f"the lowest port that leads nearer; {LAYERS}",
-}
-TOO_COSTLY = "not computed: a draw takes too long; name a sample of draws"
-ONE_WAY = "not known: links have one direction"
-INTACT = Failures(np.zeros(2, np.int64), np.zeros(0, np.int32))
 
 
 def availability_rows(topology: Topology, request: AvailabilityRequest, options: How) -> list[Row]:

@@ -24,6 +24,9 @@ from torusweep.questions.availability.measures import MEASURES, USUAL
 ALL = "all"
 MOST_DRAWS = 1_000_000
 MOST_DIGITS = 10  # of a number of failures
+MOST_ROUTED = 2000  # nodes of networks whose routes are put in layers, about
+MOST_FAILED = 200_000_000  # failed parts in all draws: about 1 GB
+DRAWS_MOST_DIGITS = 12  # of a number of combinations that is written out
 
 
 @dataclass(frozen=True)
@@ -109,9 +112,6 @@ def failures_of(number: float | Real, text: str = "") -> tuple[int | None, float
     raise BadInput(f"expected a whole number that fail at a time, as 2, or a probability from 0 to 1, as 0.005{got}")
 
 
-MOST_ROUTED = 2000  # nodes of networks whose routes are put in layers, about
-
-
 def memory_of(plan: Plan, request: AvailabilityRequest) -> int:
     """Approximate bytes of the network's arrays, the failed parts, and the routes of all pairs if layers need them."""
     most = plan.nodes * max(plan.degree, 1)
@@ -130,10 +130,6 @@ def check_memory(spelling: str, plan: Plan, request: AvailabilityRequest) -> Non
             f"availability of {spelling} {request}: expected at most {limit / 2**30:,.1f} GiB of memory, got about"
             f" {needed / 2**30:,.1f} GiB; choose a smaller network, or fewer draws"
         )
-
-
-MOST_FAILED = 200_000_000  # failed parts in all draws: about 1 GB
-DRAWS_MOST_DIGITS = 12  # of a number of combinations that is written out
 
 
 class Draws(NamedTuple):

@@ -37,6 +37,13 @@ NOTE = (
     "quantiles and mean are over the draws after which all surviving terminals reach each other, but for connected,"
     " largest_component and deadlock_free, which are over all draws"
 )
+MEASURE = Spelled(
+    "what is measured after each draw, or all",
+    table="torusweep.questions.availability.measures:MEASURES",
+    title="Measures",
+    called=False,
+)
+NUMBERS = Typed(reader="torusweep.questions.availability.request:numbers_of", shown="2,0.5%,…")
 
 
 def _interval(row: dict[str, Any]) -> str:
@@ -125,15 +132,6 @@ class Failures(NetworkChoice):
         if not self.failures and not self.probability:
             raise ValueError("expected failures or probability, got neither; add failures: [1, 2]")
         return self
-
-
-MEASURE = Spelled(
-    "what is measured after each draw, or all",
-    table="torusweep.questions.availability.measures:MEASURES",
-    title="Measures",
-    called=False,
-)
-NUMBERS = Typed(reader="torusweep.questions.availability.request:numbers_of", shown="2,0.5%,…")
 
 
 def availability(

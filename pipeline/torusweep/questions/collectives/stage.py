@@ -32,6 +32,21 @@ from torusweep.questions.parameters import NOT_SWEPT, Absent, Spelled, Swept, Ty
 from torusweep.questions.question import CERTIFICATE, Question
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, under
 
+SHARED = (
+    "terminals of one router share its links, and have no link of their own to it: they may send more than the flit a"
+    " cycle of loads and simulations; 'torusweep export NETWORK --format astra-sim -o FOLDER' gives each such a link,"
+    " and 'torusweep collective FOLDER/topology.txt' counts it"
+)
+OPERATION = Spelled(
+    ", ".join(OPERATIONS), table="torusweep.collectives.operations:OPERATIONS", title="Operations", called=False
+)
+ALGORITHM = Spelled(
+    f"{OPTIMUM} alone, {EVERY}, or algorithms that must suit the network",
+    table="torusweep.collectives.algorithms:ALGORITHMS",
+    title="Algorithms",
+    called=False,
+)
+
 
 @dataclass(frozen=True, repr=False)
 class Collective(Records):
@@ -96,22 +111,6 @@ class Collective(Records):
 
     def html(self) -> str:
         return super().html() + (f"<div>no algorithm: {escape(self.without)}</div>" if self.without else "")
-
-
-SHARED = (
-    "terminals of one router share its links, and have no link of their own to it: they may send more than the flit a"
-    " cycle of loads and simulations; 'torusweep export NETWORK --format astra-sim -o FOLDER' gives each such a link,"
-    " and 'torusweep collective FOLDER/topology.txt' counts it"
-)
-OPERATION = Spelled(
-    ", ".join(OPERATIONS), table="torusweep.collectives.operations:OPERATIONS", title="Operations", called=False
-)
-ALGORITHM = Spelled(
-    f"{OPTIMUM} alone, {EVERY}, or algorithms that must suit the network",
-    table="torusweep.collectives.algorithms:ALGORITHMS",
-    title="Algorithms",
-    called=False,
-)
 
 
 def collective(

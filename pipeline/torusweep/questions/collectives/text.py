@@ -19,6 +19,10 @@ from torusweep.questions.console import Columns, print_facts, print_note, print_
 MOST_NODES = 12  # of a cut, listed
 RINGS = ("one_way_ring", "ring")
 Row = dict[str, Any]
+COLUMNS: Columns = {
+    **{"bus_bandwidth:.5g": "bus bandwidth", "steps": "steps", "latency_hops": "hops"},
+    lambda row: "{} → {}".format(*(row["busiest_link_names"] or row["busiest_link"])): "busiest link",
+}
 
 
 def print_collective(
@@ -86,10 +90,6 @@ def _simulated(row: Row) -> Simulated | None:
     return Simulated(*(row[name] for name in names)) if names[0] in row else None
 
 
-COLUMNS: Columns = {
-    **{"bus_bandwidth:.5g": "bus bandwidth", "steps": "steps", "latency_hops": "hops"},
-    lambda row: "{} → {}".format(*(row["busiest_link_names"] or row["busiest_link"])): "busiest link",
-}
 SIMULATED: Columns = {
     lambda row: (run := _simulated(row)) and f"{run.cycles_per_flit:.6g}": "simulated",
     lambda row: (run := _simulated(row)) and f"{run.difference(row['cycles']):+.1%}": "differs",

@@ -33,6 +33,7 @@ ROUTING = Spelled(
 TRAFFIC = Spelled("of several networks: the traffic pattern; uniform by default", table="torusweep.traffic:PATTERNS")
 # columns of the table equal_cost
 COMPARED = ("routing", "traffic", "mean_distance", "latency", "throughput", "saturation_per_cost", "on_front")
+DIMENSIONS = 3  # of tori and meshes
 
 
 def compared(
@@ -81,7 +82,6 @@ def _loads(network: Topology, routings: Sequence[str], traffic: str) -> list[dic
 
 
 Sized = tuple[int, str]  # terminals, spelling
-DIMENSIONS = 3  # of tori and meshes
 
 
 def sized(family: str, terminals: int) -> str:

@@ -22,6 +22,10 @@ Offset = Annotated[float, Field(ge=-1e12, le=1e12)]  # of a line fitted to price
 Length = Annotated[float, Field(ge=0, le=1e6)]
 Watts = Annotated[float, Field(ge=0, le=1e9)]
 MOST_PRODUCTS = 1000
+FOLDER = Path(__file__).parent / "models"
+MODELS = {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}  # the models that come with the program
+DEFAULT_MODEL = "2014-besta"
+SUFFIXES = (".yaml", ".yml")
 
 
 class ModelPart(BaseModel):
@@ -145,12 +149,6 @@ class CostModel(ModelPart):
         parts = [part for name, part in self if isinstance(part, Sourced) and name != "racks"]
         dates = sorted({str(part.date) for part in parts})
         return dates[0] if len(dates) == 1 else f"{dates[0]} … {dates[-1]}"
-
-
-FOLDER = Path(__file__).parent / "models"
-MODELS = {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}  # the models that come with the program
-DEFAULT_MODEL = "2014-besta"
-SUFFIXES = (".yaml", ".yml")
 
 
 def canonical(name: str) -> str:

@@ -26,6 +26,14 @@ FRONT = (
 )
 MANY = 1000
 LOOKS = (Look("on the front", BLUE, "circle"), Look("not on it", GREY, "square"))
+FIELDS = fields(
+    COST,
+    *("topology", "cost_model", "packing", "routers", "radix", "terminals"),
+    *(("electrical_cables", "electrical"), ("optical_cables", "optical"), ("cable_metres", "metres", 5)),
+    *(("router_cost", "routers cost", 6), ("cable_cost", "cables cost", 6), ("circuit_cost", "circuits cost", 6)),
+    *(("cost_per_terminal", "cost a terminal", 5), ("watts_per_terminal", "W a terminal", 4)),
+    ("energy_per_bit", "pJ a bit", 4),
+)
 
 
 def section(tables: Tables) -> Chapter | None:
@@ -52,14 +60,6 @@ def _for_many(worth: float | None) -> Cell:
     return number(worth and MANY * worth, 4)
 
 
-FIELDS = fields(
-    COST,
-    *("topology", "cost_model", "packing", "routers", "radix", "terminals"),
-    *(("electrical_cables", "electrical"), ("optical_cables", "optical"), ("cable_metres", "metres", 5)),
-    *(("router_cost", "routers cost", 6), ("cable_cost", "cables cost", 6), ("circuit_cost", "circuits cost", 6)),
-    *(("cost_per_terminal", "cost a terminal", 5), ("watts_per_terminal", "W a terminal", 4)),
-    ("energy_per_bit", "pJ a bit", 4),
-)
 EQUAL_FIELDS = fields(
     EQUAL_COST,
     *("topology", "cost_model", "traffic", "routing", "terminals", ("cost_per_terminal", "cost a terminal", 5)),

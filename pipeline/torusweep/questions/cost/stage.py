@@ -30,6 +30,25 @@ from torusweep.questions.question import Aside, Question
 from torusweep.questions.stage import LazyNetwork, under
 
 MANY = 1000  # units of currency for which throughput is shown
+MODEL_COLUMNS: Columns = {
+    **{"name": "model", "dates": "date", lambda row: row["model"].currency: "currency"},
+    **{lambda row: f"{row['model'].bandwidth:g}": "Gb/s", lambda row: row["model"].description: "what is priced"},
+    lambda row: ", ".join(row["model"].estimates()): "estimates",
+}
+COST_MODEL = Spelled(
+    "a cost model, or a YAML file of one (docs/cost.md)",
+    table="torusweep.questions.cost.model:MODELS",
+    title="Cost models",
+    canonical="torusweep.questions.cost.model:readable",
+    files="torusweep.questions.cost.model:files_of",
+    called=False,
+    words="torusweep.questions.cost.model:description_of",
+)
+PACKING = Spelled(
+    "which routers share a cabinet: automatic, or a placement, as in straight(dimensions=2, block=[4, 4])",
+    table="torusweep.questions.layout.placements:PLACEMENTS",
+    canonical="torusweep.questions.cost.packing:spelling_of",
+)
 
 
 def _front(row: dict[str, Any]) -> str:
@@ -44,11 +63,6 @@ COLUMNS: Columns = {
     lambda row: row["throughput"] and f"{row['throughput']:.4g} {row['routing']}": "carries",
     lambda row: row["saturation_per_cost"] and f"{MANY * row['saturation_per_cost']:.3g}": "for 1,000",
     _front: "",
-}
-MODEL_COLUMNS: Columns = {
-    **{"name": "model", "dates": "date", lambda row: row["model"].currency: "currency"},
-    **{lambda row: f"{row['model'].bandwidth:g}": "Gb/s", lambda row: row["model"].description: "what is priced"},
-    lambda row: ", ".join(row["model"].estimates()): "estimates",
 }
 
 
@@ -179,22 +193,6 @@ class ModelFile(Answer):
     def print(self, console: Console, computed_by: str) -> None:
         text = file_of(self.name).read_text(encoding="utf-8")
         console.print(text, end="", markup=False, emoji=False, soft_wrap=True)
-
-
-COST_MODEL = Spelled(
-    "a cost model, or a YAML file of one (docs/cost.md)",
-    table="torusweep.questions.cost.model:MODELS",
-    title="Cost models",
-    canonical="torusweep.questions.cost.model:readable",
-    files="torusweep.questions.cost.model:files_of",
-    called=False,
-    words="torusweep.questions.cost.model:description_of",
-)
-PACKING = Spelled(
-    "which routers share a cabinet: automatic, or a placement, as in straight(dimensions=2, block=[4, 4])",
-    table="torusweep.questions.layout.placements:PLACEMENTS",
-    canonical="torusweep.questions.cost.packing:spelling_of",
-)
 
 
 def cost(

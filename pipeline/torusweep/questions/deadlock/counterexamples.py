@@ -26,6 +26,7 @@ from torusweep.routing.paths import Runs, crosses, route_hops
 MOST_PAIRS = 1 << 18  # of nodes, whose routes are looked at: a second
 DEEPEST = 2  # hops before the channels of the cycle
 MOST_TRIED = 64  # packets for a dependency
+BLOCK = 1 << 12  # destinations tried at a time
 
 
 class Together(NamedTuple):
@@ -124,9 +125,6 @@ def _apart(starts: _Starts, goes_on: np.ndarray, before: int, cycle: np.ndarray,
         else:
             return None
     return chosen
-
-
-BLOCK = 1 << 12  # destinations tried at a time
 
 
 class _Hops(NamedTuple):

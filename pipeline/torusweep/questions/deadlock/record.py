@@ -46,6 +46,7 @@ from torusweep.traffic import GivenTraffic
 GraphKey = tuple[bytes, str, int | None]
 PARTS = 16  # graphs that a search for the least number of virtual channels builds, about
 NO_RULES: Mapping[str, Rule] = {}
+NUMBER = re.compile(r"\d+")
 
 
 class LeastVirtualChannels(NamedTuple):
@@ -132,9 +133,6 @@ def _is_acyclic(form: Routing | AdaptiveRouting, rule: Rule, virtual_channels: i
     if isinstance(form, AdaptiveRouting):
         return escape_acyclic(form, rule.within(virtual_channels - 1), progress)
     return are_acyclic(dependencies(form, rule, virtual_channels, progress))
-
-
-NUMBER = re.compile(r"\d+")
 
 
 def deadlock_record(

@@ -19,16 +19,14 @@ from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import SourceRouting
 
 Progress = Callable[[float], None] | None
+BLOCK = 1 << 20  # keys whose routes are decomposed at a time
+MAX_HOPS = 1 << 15  # of a run: an int16
+END = -1  # stands for a direction where there is none
 
 
 def part_of(progress: Progress, number: int, parts: int) -> Progress:
     """The callback for part `number` (0 …) of `parts` equal parts of the work."""
     return None if progress is None else lambda share: progress((number + share) / parts)
-
-
-BLOCK = 1 << 20  # keys whose routes are decomposed at a time
-MAX_HOPS = 1 << 15  # of a run: an int16
-END = -1  # stands for a direction where there is none
 
 
 class Window(NamedTuple):

@@ -50,6 +50,7 @@ ALL_ROUTINGS: dict[str, Callable[..., Routing | AdaptiveRouting]] = {
     **CHOOSING,
     adaptive.__name__: adaptive,
 }
+FORMATS = ("csv", "parquet", "matrix")
 
 
 class Case(NamedTuple):
@@ -200,9 +201,6 @@ def check_reachability(name: str, routing: Routing) -> None:
             f"routing {name} on {topology.spelling}: some of its {len(terminals):,} terminals have no path to others;"
             " choose a connected network ('torusweep describe' counts its components)"
         )
-
-
-FORMATS = ("csv", "parquet", "matrix")
 
 
 def routing_table(

@@ -27,6 +27,15 @@ MAX_VIRTUAL_CHANNELS = 16  # of a physical channel
 VIRTUAL_CHANNELS = Whole(1, "virtual channels of each physical channel", MAX_VIRTUAL_CHANNELS)
 MOST_PAIRS = 1 << 22  # of routers whose hops are counted: seconds
 ALL_HOPS = -1  # as the link class that is counted
+EXAMPLE = "dateline or r05_wrap(reading=path)"
+# The search tries these in this order at each number of virtual channels. It omits bubble, which is a flow control.
+CANDIDATE_RULES = (
+    *("none", "table"),
+    *("r05_phases", "r05_phases(split=after_first)", "r05_phases(split=levels)"),
+    *("dateline", "phases", "phases_dateline", "r05_wrap"),
+)
+COUNTING_RULES = ("hops", "class_hops")  # tried last, where routes are short
+MOST_ROUTERS = 512  # with terminals, where rules that count hops are tried: seconds
 
 
 class Rule(NamedTuple):
@@ -243,7 +252,6 @@ RULES: dict[str, Callable[..., Rule]] = {
         *(hops, class_hops),
     )
 }
-EXAMPLE = "dateline or r05_wrap(reading=path)"
 
 
 def vc_rule(spelling: str, routing: Routing) -> tuple[str, Rule]:
@@ -294,16 +302,6 @@ def _phases(routing: Routing) -> int:
 
 def _repeated(row: list[list[int]], times: int) -> np.ndarray:
     return np.repeat(np.array(row, np.int16), times, axis=0)
-
-
-# The search tries these in this order at each number of virtual channels. It omits bubble, which is a flow control.
-CANDIDATE_RULES = (
-    *("none", "table"),
-    *("r05_phases", "r05_phases(split=after_first)", "r05_phases(split=levels)"),
-    *("dateline", "phases", "phases_dateline", "r05_wrap"),
-)
-COUNTING_RULES = ("hops", "class_hops")  # tried last, where routes are short
-MOST_ROUTERS = 512  # with terminals, where rules that count hops are tried: seconds
 
 
 def candidate_rules(form: Routing | AdaptiveRouting) -> Iterator[str]:

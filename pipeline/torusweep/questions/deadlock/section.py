@@ -18,6 +18,7 @@ LEAD = (
     " or if each of their cycles always keeps one packet's space free (bubble). VCs are virtual channels: buffers that"
     " share a link. The rule says which of them a packet may use."
 )
+SHARED_FIELDS = fields(DEADLOCK, "routing", "vc_rule", "virtual_channels")
 
 
 def section(tables: Tables) -> Chapter | None:
@@ -71,7 +72,6 @@ def _count(verdict: str) -> Field:
     return Field(verdict, lambda rows: number(sum(row["deadlock_free"] == verdict for row in rows)), style="number")
 
 
-SHARED_FIELDS = fields(DEADLOCK, "routing", "vc_rule", "virtual_channels")
 COUNT_FIELDS = (
     *map(shared_field, SHARED_FIELDS),
     Field("networks", lambda rows: number(len(rows)), style="number"),

@@ -35,6 +35,24 @@ from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.columns import columns_of
 from torusweep.traffic import GivenTraffic
 
+TWO_PASSES = ("valiant",)  # routings by way of another node
+HOPS_OF_A_PAIR = 1e-5  # seconds for each pair of routers, where rules that count hops are tried
+WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
+ROUTING = Spelled(
+    "how packets are routed",
+    table="torusweep.questions.deadlock.routing_case:ALL_ROUTINGS",
+    title="Routings",
+    canonical="torusweep.questions.deadlock.routing_case:routing_spelling",
+    files="torusweep.routing:files_of",
+    given="torusweep.routing.tables.objects:routing_of",
+)
+VC_RULE = Spelled(
+    "which packets may use which virtual channels",
+    table="torusweep.questions.deadlock.rules:RULES",
+    title="Virtual-channel rules",
+    canonical="torusweep.questions.deadlock.rules:rule_spelling",
+)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Layered(Answer):
@@ -160,26 +178,6 @@ def _expect_all_pairs(traffic: Any) -> None:
     """Refuse a certificate of some pairs, whose dependencies the checker does not derive."""
     if traffic is not None:
         raise BadInput("certificate: expected all pairs of terminals to send, got a traffic; leave it out")
-
-
-TWO_PASSES = ("valiant",)  # routings by way of another node
-HOPS_OF_A_PAIR = 1e-5  # seconds for each pair of routers, where rules that count hops are tried
-WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
-
-ROUTING = Spelled(
-    "how packets are routed",
-    table="torusweep.questions.deadlock.routing_case:ALL_ROUTINGS",
-    title="Routings",
-    canonical="torusweep.questions.deadlock.routing_case:routing_spelling",
-    files="torusweep.routing:files_of",
-    given="torusweep.routing.tables.objects:routing_of",
-)
-VC_RULE = Spelled(
-    "which packets may use which virtual channels",
-    table="torusweep.questions.deadlock.rules:RULES",
-    title="Virtual-channel rules",
-    canonical="torusweep.questions.deadlock.rules:rule_spelling",
-)
 
 
 def deadlock(

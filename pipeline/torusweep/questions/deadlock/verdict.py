@@ -57,6 +57,11 @@ TOGETHER = (
 UNKNOWN = "cyclic; that packets can come to wait all round a cycle is not shown"
 ESCAPE = "escape-acyclic: the escape channels' extended dependency graph has no cycle (Duato 1993)"
 ADAPTIVE = "cyclic, but a packet that may take any of several channels need not wait for one that is held"
+MAX_MATRIX_CHANNELS = 10_000
+MAX_PAIRS = 1 << 26  # of a node and a destination: several GiB, and about a minute
+PASSES = 16  # for heights. A 16-ary 3-cube takes 6 on two threads; removal takes 36 rounds of two passes
+BLOCK = 64  # destinations at a time
+FAR = np.int32(1 << 16)  # more hops than a run has
 
 
 class Verdict(NamedTuple):
@@ -122,13 +127,6 @@ def escape_verdict_of(cycle: np.ndarray) -> Verdict:
     if not len(cycle):
         return Verdict(True, "yes", ESCAPE, cycle)
     return Verdict(False, "unknown", UNKNOWN, cycle)
-
-
-MAX_MATRIX_CHANNELS = 10_000
-MAX_PAIRS = 1 << 26  # of a node and a destination: several GiB, and about a minute
-PASSES = 16  # for heights. A 16-ary 3-cube takes 6 on two threads; removal takes 36 rounds of two passes
-BLOCK = 64  # destinations at a time
-FAR = np.int32(1 << 16)  # more hops than a run has
 
 
 def escape_verdict(

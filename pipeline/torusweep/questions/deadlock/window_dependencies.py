@@ -35,6 +35,7 @@ from torusweep.routing.forms import Moves, SourceRouting, TableRouting
 MAX_KEYS = 1 << 26  # to decompose
 FAR = np.iinfo(np.int32).max
 Places = tuple[np.ndarray, np.ndarray]  # nodes, and the hops of a window before each
+BLOCK = 1 << 22  # dependencies at a time
 
 
 class _Upstream(NamedTuple):
@@ -177,9 +178,6 @@ def _occurs(routing: SourceRouting, line: _Upstream, window: Window, nodes: np.n
     key = np.repeat(np.arange(len(keys)), np.diff(first))[fits]
     known = np.unique(key * MAX_HOPS + length[fits, 0] - continues)
     return np.isin(own * MAX_HOPS + queries % MAX_HOPS, known)[which]
-
-
-BLOCK = 1 << 22  # dependencies at a time
 
 
 class RowPairs(NamedTuple):

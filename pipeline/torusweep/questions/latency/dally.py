@@ -25,6 +25,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 UNREACHED = np.iinfo(np.int64).max // 2
+LEAST_DIMENSIONS = 2  # half of the dimensions lie along each side of the plane
+WIRE_DELAYS: dict[str, Callable[[Floats], Floats]] = {
+    "constant": np.ones_like,
+    "logarithmic": lambda length: 1 + np.log2(length),  # charging the wire's capacitance (Eq. 4)
+    "linear": lambda length: length,  # speed of light (Eq. 5)
+}
 
 
 @lru_cache(maxsize=64)
@@ -99,13 +105,6 @@ def _prime_factors(divisors: np.ndarray) -> int:
 
 
 Floats: TypeAlias = NDArray[np.float64]
-
-LEAST_DIMENSIONS = 2  # half of the dimensions lie along each side of the plane
-WIRE_DELAYS: dict[str, Callable[[Floats], Floats]] = {
-    "constant": np.ones_like,
-    "logarithmic": lambda length: 1 + np.log2(length),  # charging the wire's capacitance (Eq. 4)
-    "linear": lambda length: length,  # speed of light (Eq. 5)
-}
 
 
 class Cube(NamedTuple):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
+PINS, BISECTION, WIRING_VOLUME = "pins", "bisection", "wiring_volume"
 
 
 class Norm(NamedTuple):
@@ -50,7 +51,6 @@ def _channels(directed: ArrayLike) -> Floats:
     return np.where(np.asarray(directed, bool), 1.0, 2.0)
 
 
-PINS, BISECTION, WIRING_VOLUME = "pins", "bisection", "wiring_volume"
 NORMS = {
     PINS: Norm(
         ("degree_max",),

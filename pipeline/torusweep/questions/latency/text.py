@@ -24,6 +24,11 @@ CUBE_COLUMNS = {
     "mean_latency": "latency",
     "mean_latency_corrected": "corrected",
 }
+NETWORKS: Columns = {  # side by side
+    **{"topology": "", "width": "width,\nbits", "pins": "pins", "mean_distance": "hops"},
+    **{"uncontended_latency": "empty,\ncycles", "saturation_bits": "saturation"},
+    "saturation_bits_corrected": "corrected",
+}
 
 
 def print_latency(console: Console, record: Record, remarks: Sequence[str]) -> None:
@@ -134,11 +139,6 @@ def _value(record: Record, column: str) -> float | str | None:
     return "infinite" if flag != column and record[flag] else record[column]
 
 
-NETWORKS: Columns = {  # side by side
-    **{"topology": "", "width": "width,\nbits", "pins": "pins", "mean_distance": "hops"},
-    **{"uncontended_latency": "empty,\ncycles", "saturation_bits": "saturation"},
-    "saturation_bits_corrected": "corrected",
-}
 LATENCIES: Columns = {
     lambda row: _value(row, "mean_latency"): "latency,\ncycles",
     lambda row: _value(row, "mean_latency_corrected"): "corrected",

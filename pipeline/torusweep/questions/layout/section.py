@@ -36,6 +36,14 @@ PLANE = (
     " If space has fewer dimensions than the network, the rings of its last dimensions step over whole rows of the"
     " others: their wires are long."
 )
+FIELDS = fields(
+    LAYOUT,
+    *("topology", "placement"),
+    ("extent", "places", lambda row: Cell(" × ".join(map(str, row["extent"])), "number", row["places"])),
+    *(("wire_length_max", "longest", 5), ("wire_length_max_euclidean", "Euclidean", 5)),
+    *(("wire_length_mean", "mean", 5), ("wire_length_total", "total", 5)),
+    *(("wire_density_max", "most across a gap", 5), ("layout_volume", "least volume", 5)),
+)
 
 
 def section(tables: Tables) -> Chapter | None:
@@ -56,16 +64,6 @@ def section(tables: Tables) -> Chapter | None:
             listing("Every placement", "By size, all {}.", FIELDS, ordered),
         ],
     )
-
-
-FIELDS = fields(
-    LAYOUT,
-    *("topology", "placement"),
-    ("extent", "places", lambda row: Cell(" × ".join(map(str, row["extent"])), "number", row["places"])),
-    *(("wire_length_max", "longest", 5), ("wire_length_max_euclidean", "Euclidean", 5)),
-    *(("wire_length_mean", "mean", 5), ("wire_length_total", "total", 5)),
-    *(("wire_density_max", "most across a gap", 5), ("layout_volume", "least volume", 5)),
-)
 
 
 def _folding(rows: Sequence[Record]) -> str:

@@ -24,6 +24,12 @@ from torusweep.questions.question import File, Question
 from torusweep.questions.stage import LazyNetwork
 
 MAX_ROWS = 12  # of the histogram of lengths; --json has all
+PLACEMENT = Spelled(
+    "where nodes are placed: folded, trellis(block=[4, 4]), …",
+    table="torusweep.questions.layout.placements:PLACEMENTS",
+    title="Placements",
+    canonical="torusweep.questions.layout.placements:canonical",
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -107,14 +113,6 @@ def _bars(histogram: list[dict[str, int]]) -> list[tuple[str, float, float, str]
         rest = rows[MAX_ROWS - 1 :]
         rows = [*rows[: MAX_ROWS - 1], (f"{rest[0][0]}–{rest[-1][0]}", sum(wires for _, wires in rest))]
     return [(label, wires, wires, f"{wires:,}") for label, wires in rows]
-
-
-PLACEMENT = Spelled(
-    "where nodes are placed: folded, trellis(block=[4, 4]), …",
-    table="torusweep.questions.layout.placements:PLACEMENTS",
-    title="Placements",
-    canonical="torusweep.questions.layout.placements:canonical",
-)
 
 
 def layout(

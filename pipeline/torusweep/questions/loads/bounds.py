@@ -23,6 +23,8 @@ from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.given import delivered
 
 BLOCK = 1 << 20  # pairs walked at a time
+MAX_MATCHING_NODES = 1024  # a matching of a thousand nodes takes about a second
+MAX_SHARES = 1 << 27  # of pairs in channels: 1 GiB
 
 
 def representative_channels(routing: Routing) -> np.ndarray:
@@ -146,10 +148,6 @@ def _distance_to(states: np.ndarray, finish: int) -> np.ndarray:
             return distance
         level += 1
         distance[nearer] = level
-
-
-MAX_MATCHING_NODES = 1024  # a matching of a thousand nodes takes about a second
-MAX_SHARES = 1 << 27  # of pairs in channels: 1 GiB
 
 
 def bounds_of(

@@ -24,6 +24,8 @@ from torusweep.questions.question import CERTIFICATE, Askable
 from torusweep.questions.spelled import TRAFFIC
 from torusweep.traffic import GivenTraffic
 
+WIDE, SLOW_FLOWS = 0.01, 90_000  # such a gap takes the first-order method a fraction of such a linear program's time
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Capacity(Answer):
@@ -75,9 +77,6 @@ class Capacity(Answer):
             *([("gap", f"{100 * self.gap:.2g} %", "the optimum lies between both")] if self.gap > CLOSED else []),
             ("method", value_text(self.method), "what proves both"),
         ]
-
-
-WIDE, SLOW_FLOWS = 0.01, 90_000  # such a gap takes the first-order method a fraction of such a linear program's time
 
 
 def capacity(

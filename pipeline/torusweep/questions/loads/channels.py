@@ -23,6 +23,8 @@ from torusweep.tables.columns import arrow_schema
 from torusweep.traffic import Phase, Traffic
 from torusweep.traffic.given import NOTHING, Lost
 
+ROUNDING = 1e-12  # relative, of a load and of sums of loads
+
 
 class PhaseTime(NamedTuple):
     """The time of a phase.
@@ -119,9 +121,6 @@ class Bounds(NamedTuple):
 
 
 NO_BOUNDS = Bounds(None, None, None, None, None, "")
-
-
-ROUNDING = 1e-12  # relative, of a load and of sums of loads
 
 
 class ChannelRates(NamedTuple):

@@ -39,6 +39,10 @@ from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.given import delivered
 
 BLOCK = 1 << 22  # demands at a time: 32 MiB
+LAYERED_BLOCK = 1 << 23  # demands at a time: 64 MiB
+# pairs of a root and a state at a time where all roots have the same demands: 20 s of two cores, to hide other passes
+PAIRS = 1 << 31
+MAX_STRETCH_NODES = 5000  # without symmetry, larger networks have no stretch: it needs all shortest paths
 
 
 def table_flows(
@@ -67,10 +71,6 @@ def table_flows(
             progress(min(1.0, (first + step) / len(goals)))
     return rounded(load, rest).reshape(topology.ports.shape)
 
-
-LAYERED_BLOCK = 1 << 23  # demands at a time: 64 MiB
-# pairs of a root and a state at a time where all roots have the same demands: 20 s of two cores, to hide other passes
-PAIRS = 1 << 31
 
 Twice = tuple[np.ndarray, np.ndarray]  # numbers, and what rounding left of them: torusweep_kernels.sums
 
@@ -246,9 +246,6 @@ def _average_over_orbits(topology: Topology, images: Sequence[np.ndarray], nodes
     for part, mean in zip(averaged, sums.divided(*total, sizes.astype(np.float64))):
         part[present] = mean[orbit]
     return averaged[0], averaged[1]
-
-
-MAX_STRETCH_NODES = 5000  # without symmetry, larger networks have no stretch: it needs all shortest paths
 
 
 def exact_loads(

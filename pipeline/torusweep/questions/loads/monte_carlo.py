@@ -37,6 +37,13 @@ from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.given import delivered
 
 ROUTES = 3  # stream of random numbers (torusweep_kernels.philox.draws); pairs have 1 and 2
+GROUPS = 32  # batches for the standard error; packet i belongs to batch i modulo 32
+ROUND = 1 << 22  # packets between checks of the error
+GPU_ROUND = 1 << 24  # packets of a call that may use a GPU, where no error is checked: it copies counts once
+BLOCK = 1 << 16  # packets drawn at a time, which fit into cache
+ROUTE_BLOCK = 1 << 20  # pairs whose routes are built at a time, where there are too many to build all at once
+PACKETS = 10_000_000
+MIN_PACKETS = 2 * GROUPS
 
 
 class TrafficPackets:
@@ -75,14 +82,6 @@ def count_walks(
         counts += np.bincount(group[packets] * ports.size + channel, minlength=len(counts))
     return counts
 
-
-GROUPS = 32  # batches for the standard error; packet i belongs to batch i modulo 32
-ROUND = 1 << 22  # packets between checks of the error
-GPU_ROUND = 1 << 24  # packets of a call that may use a GPU, where no error is checked: it copies counts once
-BLOCK = 1 << 16  # packets drawn at a time, which fit into cache
-ROUTE_BLOCK = 1 << 20  # pairs whose routes are built at a time, where there are too many to build all at once
-PACKETS = 10_000_000
-MIN_PACKETS = 2 * GROUPS
 
 Count = np.ndarray  # int64[GROUPS, N, P]
 

@@ -49,6 +49,8 @@ PRUNED = (
     " wide here. With as many pins a node, channels of the pruned torus are 1.5 times as wide, and it saturates at 3/4"
     " of the load of the unpruned torus."
 )
+NETWORK, ROUTING, TRAFFIC = fields(LOADS, "topology", "routing", "traffic")
+NODES = Field("nodes", lambda row: number(row["nodes"]), style="number")
 
 
 def section(tables: Tables) -> Chapter | None:
@@ -132,9 +134,6 @@ def _of_all(rows: Sequence[Record]) -> list[Panel]:
 
 
 # --- tables ---------------------------------------------------------------------------------------
-
-NETWORK, ROUTING, TRAFFIC = fields(LOADS, "topology", "routing", "traffic")
-NODES = Field("nodes", lambda row: number(row["nodes"]), style="number")
 
 
 def _by_traffic(rows: Sequence[Record]) -> str:

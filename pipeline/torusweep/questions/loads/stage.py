@@ -43,6 +43,13 @@ from torusweep.traffic import SYMMETRIC, GivenTraffic, suits_by_plan
 from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.given import check_reach, delivered
 
+INSIDE = "; terminals inside routers have no links of their own, and are not counted"
+SHOWN_OVER = 10  # links over their capacity that are named
+ROOTS = 16  # whose loads are followed at once (torusweep_kernels.loads)
+DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
+CELLS = 64  # classes of nodes of a hierarchical network, about
+LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
+
 
 class Channel(NamedTuple):
     """A channel and its load. tail, head: nodes, as the graph names them; load: at one flit per cycle per terminal."""
@@ -171,14 +178,6 @@ class Loads(Record):
 
     def print(self, console: Console, computed_by: str) -> None:
         print_loads(console, self.record, computed_by, self.rates())
-
-
-INSIDE = "; terminals inside routers have no links of their own, and are not counted"
-SHOWN_OVER = 10  # links over their capacity that are named
-ROOTS = 16  # whose loads are followed at once (torusweep_kernels.loads)
-DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
-CELLS = 64  # classes of nodes of a hierarchical network, about
-LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
 
 
 def loads(

@@ -16,6 +16,9 @@ from torusweep_kernels.groups import PATTERNS, busiest_links
 
 from torusweep.questions.placement.machine import Machine
 
+ALL_ORDERS_UP_TO = 4  # parts of a block: 4! = 24
+MOST_AT_ONCE = 1 << 22  # node numbers in one call of the kernel: 16 MiB
+
 
 class AxisPart(NamedTuple):
     """The part of a dimension that an axis has: the digit `coordinate // stride % factor` of its members."""
@@ -28,8 +31,6 @@ class AxisPart(NamedTuple):
 Block = tuple[AxisPart, ...]  # of an axis, in the order of the dimensions; () for an axis of one member
 Shares = tuple[tuple[int, int], ...]  # of a dimension, from the fastest digit on: (axis, factor)
 Division = tuple[Shares, ...]  # of all dimensions
-
-ALL_ORDERS_UP_TO = 4  # parts of a block: 4! = 24
 
 
 class Order(NamedTuple):
@@ -233,9 +234,6 @@ def block_of(division: Division, axis: int) -> Block:
                 parts.append(AxisPart(dimension, factor, stride))
             stride *= factor
     return tuple(parts)
-
-
-MOST_AT_ONCE = 1 << 22  # node numbers in one call of the kernel: 16 MiB
 
 
 class Load(NamedTuple):

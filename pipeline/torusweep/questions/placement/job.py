@@ -26,6 +26,17 @@ AXES = {
     "ep": "expert parallel",
     "pp": "pipeline parallel",
 }
+MOST_AXES = 6
+MOST_OPERATIONS = 1000
+EXAMPLE = "axes: {ep: 16, tp: 8}, operations: [{axis: tp, operation: all_gather, bytes: 64MiB, times: 4}]"
+USUAL = {  # operations of an axis by its name, where only that is given
+    "tp": ("all_gather", "reduce_scatter"),
+    "fsdp": ("all_gather", "reduce_scatter"),
+    "ep": ("all_to_all",),
+    "pp": ("exchange",),
+}
+USUAL_OTHER = ("all_reduce",)
+USUAL_SIZE = "64MiB"
 
 
 class Shape(BaseModel):
@@ -149,26 +160,11 @@ def _parameters(shape: Shape, tp: int, ep: int) -> tuple[float, float]:
     return attention / tp, shape.experts / ep * feed_forward / tp
 
 
-MOST_AXES = 6
-MOST_OPERATIONS = 1000
-EXAMPLE = "axes: {ep: 16, tp: 8}, operations: [{axis: tp, operation: all_gather, bytes: 64MiB, times: 4}]"
-
-
 class Job(NamedTuple):
     """The sizes of its axes (the last varies fastest among ranks), and the successive operations of a step."""
 
     axes: dict[str, int]
     operations: list[JobOperation]
-
-
-USUAL = {  # operations of an axis by its name, where only that is given
-    "tp": ("all_gather", "reduce_scatter"),
-    "fsdp": ("all_gather", "reduce_scatter"),
-    "ep": ("all_to_all",),
-    "pp": ("exchange",),
-}
-USUAL_OTHER = ("all_reduce",)
-USUAL_SIZE = "64MiB"
 
 
 def job_of_axes(given: str | Mapping[str, Any]) -> Job:

@@ -30,6 +30,25 @@ MOST_NODES = 8192  # the table of all pairs then has 256 MiB; the largest slice 
 MOST_SCALE = 10**6  # of the weights of links
 ROWS_AT_ONCE = 256  # of that table, while its keys are computed in 64 bits
 MOST_DIMENSIONS = 4  # the orders of a group's axes are written out
+# the pattern of messages of the kernel `groups`, whose loads the time of an operation needs
+PATTERN = {
+    "all_gather": "ring",
+    "reduce_scatter": "ring",
+    "all_reduce": "ring",
+    "all_to_all": "pairs",
+    "broadcast": "broadcast",
+    "permute": "next",
+    "exchange": "line",
+}
+MEANING = {
+    "all_gather": "bytes of the gathered result",
+    "reduce_scatter": "bytes of the vector that each rank has",
+    "all_reduce": "bytes of the vector that each rank has",
+    "all_to_all": "bytes that each rank sends in all, its own part included",
+    "broadcast": "bytes of the message",
+    "permute": "bytes that each rank sends to the next, the last to the first",
+    "exchange": "bytes that each rank sends to the next and to the previous; the ends have one neighbour",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,25 +224,6 @@ def _weights(topology: Topology, port: np.ndarray) -> tuple[np.ndarray | None, i
 
 
 Kind = Literal["all_gather", "reduce_scatter", "all_reduce", "all_to_all", "broadcast", "permute", "exchange"]
-# the pattern of messages of the kernel `groups`, whose loads the time of an operation needs
-PATTERN = {
-    "all_gather": "ring",
-    "reduce_scatter": "ring",
-    "all_reduce": "ring",
-    "all_to_all": "pairs",
-    "broadcast": "broadcast",
-    "permute": "next",
-    "exchange": "line",
-}
-MEANING = {
-    "all_gather": "bytes of the gathered result",
-    "reduce_scatter": "bytes of the vector that each rank has",
-    "all_reduce": "bytes of the vector that each rank has",
-    "all_to_all": "bytes that each rank sends in all, its own part included",
-    "broadcast": "bytes of the message",
-    "permute": "bytes that each rank sends to the next, the last to the first",
-    "exchange": "bytes that each rank sends to the next and to the previous; the ends have one neighbour",
-}
 
 
 class JobOperation(NamedTuple):

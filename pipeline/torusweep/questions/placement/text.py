@@ -16,6 +16,9 @@ from torusweep.questions.placement.job import Job
 from torusweep.questions.placement.machine import PATTERN, JobOperation, Machine
 from torusweep.questions.placement.ranking import JobPlacement, OperationTime, Ranking
 
+MOST_RANKS = 8  # shown of a group
+ROUTES: Columns = {"algorithm": "by", "hops": "hops", lambda phase: phase.operation.why: "for"}
+
 
 def block_in_words(machine: Machine, block: Block | None, order: str) -> str:
     """Return "4 x × 2 y, cycle x, y", or "4 x by 2" if the members are two nodes apart."""
@@ -95,9 +98,6 @@ def _wait(links: LinkSpeed) -> str:
     if links.tick is None:
         return wait
     return "a step takes the latencies of its links" + (f", and {wait}" if links.latency else "")
-
-
-MOST_RANKS = 8  # shown of a group
 
 
 def print_placements(
@@ -188,4 +188,3 @@ PHASES: Columns = {
     _share: "share",
     lambda phase: size(phase.bytes): "on the busiest link",
 }
-ROUTES: Columns = {"algorithm": "by", "hops": "hops", lambda phase: phase.operation.why: "for"}

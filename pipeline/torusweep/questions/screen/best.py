@@ -23,6 +23,18 @@ from torusweep.tables.columns import arrow_schema
 from torusweep.tables.parquet import TableFile
 
 TWISTED_BOXES = {2: ("rtt",), 3: ("pdtt", "ptt")}  # 2aⁿ nodes
+SPREAD = "uniform traffic over all shortest paths"
+OBJECTIVES = {  # column → what it is
+    "mean_distance": "hops, a node to itself included",
+    "diameter": "hops",
+    "max_channel_load": SPREAD,
+    "saturation_load": SPREAD,
+    "links": "fewer than n a node where generators vanish or coincide",
+    "degree": "fewer than 2n links a node where generators vanish or coincide",
+}
+EQUAL = 1e-9  # relative; loads are sums of floats, and two lattices of equal load differ in the last bits
+TIES = ("distance_sum", "diameter", "max_channel_load")  # what orders winners that are equally good
+LEAST_MEAN, GREATEST_SATURATION, BOUND = "least mean distance", "greatest saturation", "bound of lattices"
 
 
 class Known(NamedTuple):
@@ -78,19 +90,6 @@ def _nearest_to_a_cube(nodes: int, n: int) -> list[int]:
         [side, *_nearest_to_a_cube(nodes // side, n - 1)] for side in range(1, nodes + 1) if nodes % side == 0
     ]
     return sorted(min(candidates, key=sum), reverse=True)
-
-
-SPREAD = "uniform traffic over all shortest paths"
-OBJECTIVES = {  # column → what it is
-    "mean_distance": "hops, a node to itself included",
-    "diameter": "hops",
-    "max_channel_load": SPREAD,
-    "saturation_load": SPREAD,
-    "links": "fewer than n a node where generators vanish or coincide",
-    "degree": "fewer than 2n links a node where generators vanish or coincide",
-}
-EQUAL = 1e-9  # relative; loads are sums of floats, and two lattices of equal load differ in the last bits
-TIES = ("distance_sum", "diameter", "max_channel_load")  # what orders winners that are equally good
 
 
 class Objective(NamedTuple):
@@ -223,7 +222,6 @@ def keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
     return table.take(left)
 
 
-LEAST_MEAN, GREATEST_SATURATION, BOUND = "least mean distance", "greatest saturation", "bound of lattices"
 CHOSEN = {  # the second objective decides between lattices that are equal in the first
     LEAST_MEAN: (Objective("mean_distance", 1), Objective("saturation_load", -1)),
     GREATEST_SATURATION: (Objective("saturation_load", -1), Objective("mean_distance", 1)),

@@ -7,6 +7,11 @@ from math import comb
 
 import numpy as np
 
+BLOCK = 256  # rows that are compared pairwise
+CHUNK = 1 << 13  # rows that are compared with the staircase at once
+EMPHASIS = 4.0  # of one column before the others, in the choice of good rows
+NEIGHBOURS = 32  # rows that are compared pairwise at first
+
 
 def moore_levels(nodes: int, degree: int, *, directed: bool = False) -> list[int]:
     """The most nodes that can be at distance 0, 1, 2, … from a node of a graph: 1, d, d(d − 1), d(d − 1)², … until all
@@ -44,12 +49,6 @@ def _fill(nodes: int, width: Callable[[int], int]) -> list[int]:
         levels.append(min(width(len(levels)), left))
         left -= levels[-1]
     return levels
-
-
-BLOCK = 256  # rows that are compared pairwise
-CHUNK = 1 << 13  # rows that are compared with the staircase at once
-EMPHASIS = 4.0  # of one column before the others, in the choice of good rows
-NEIGHBOURS = 32  # rows that are compared pairwise at first
 
 
 def front(values: np.ndarray) -> np.ndarray:

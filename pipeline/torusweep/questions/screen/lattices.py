@@ -30,6 +30,7 @@ PART_LATTICES = 2**23  # of a sweep's point: its rows take some 200 MB, and all 
 MOST_PARTS = 16  # of a size; all sizes up to 4,096 nodes have fewer
 BLOCK = 2**17  # lattices enumerated at once
 CLASSES_AT_ONCE = 2**20  # lattices that are looked at for classes, of which a part is some 44,000 classes
+STEPS = Whole(1, "compare only circulant graphs of so many steps; a node has two links for each step", 5)
 
 
 @cache
@@ -142,9 +143,6 @@ def _factorisations(number: int, factors: int) -> Iterator[tuple[int, ...]]:
     for factor in divisors(number):
         for others in _factorisations(number // factor, factors - 1):
             yield factor, *others
-
-
-STEPS = Whole(1, "compare only circulant graphs of so many steps; a node has two links for each step", 5)
 
 
 def circulant_count(nodes: int, steps: int) -> int:

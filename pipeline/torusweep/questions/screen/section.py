@@ -37,6 +37,11 @@ DRAWN = (
     " all twists, by enumeration; the others are networks that people know. Rectangular tori are drawn where no side"
     f" is longer than {LONGEST_SIDE} × another."
 )
+FIELDS = fields(
+    BEST,
+    *("dimensions", "nodes", "network", ("topology", "spelling"), ("mean_distance", "", 6), "diameter"),
+    *(("saturation_load", "saturation", 6), ("attained", "lattices as good"), "lattices"),
+)
 
 
 def section(tables: Tables) -> Chapter | None:
@@ -53,13 +58,6 @@ def section(tables: Tables) -> Chapter | None:
     listed = heading("Every size", "Winners, networks of that size that people know, the bound.")
     note = paragraph(f"{_worth(rows)} {escape(DRAWN)}")
     return Chapter("best", "The best of all lattices", [note, found, listed + table(FIELDS, rows)])
-
-
-FIELDS = fields(
-    BEST,
-    *("dimensions", "nodes", "network", ("topology", "spelling"), ("mean_distance", "", 6), "diameter"),
-    *(("saturation_load", "saturation", 6), ("attained", "lattices as good"), "lattices"),
-)
 
 
 def _worth(rows: Sequence[Record]) -> str:

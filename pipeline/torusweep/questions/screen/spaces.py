@@ -31,6 +31,8 @@ from torusweep.questions.screen.lattices import (
 )
 from torusweep.tables.columns import arrow_schema
 
+HISTOGRAM_ENTRIES = 2**24  # of the lattices that are measured at once
+
 
 def screen_lattices(
     forms: np.ndarray,
@@ -108,9 +110,6 @@ def _listed(numbers: np.ndarray) -> list[Any]:
     """Arrays of strings that join to each row's numbers with commas between them."""
     columns = [pa.array(column).cast(pa.string()) for column in numbers.T]
     return [piece for place, column in enumerate(columns) for piece in ([", "] if place else []) + [column]]
-
-
-HISTOGRAM_ENTRIES = 2**24  # of the lattices that are measured at once
 
 
 class Lattices(NamedTuple):

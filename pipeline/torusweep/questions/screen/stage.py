@@ -30,6 +30,17 @@ from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, under
 from torusweep.questions.static.blocks import row_of, shape, table_of_block
 from torusweep.tables.columns import arrow_schema
 
+COMPARED = 9e-8  # seconds that it takes to compare an image of a lattice or step set, on a core
+MEASURED = 1.8e-8  # seconds a node and dimension of a lattice
+MORE_CLASSES = 1.3  # than if all were of the greatest size
+ROW_BYTES = 700  # of a row in memory, twice: a part, and the whole
+MOST_SPACES = 1_000_000  # of an entry
+MOST_ROWS = 500_000  # of an answer, whose rows take about 4 kB each; a sweep has more
+EXAMPLES = {  # design space → the key of its numbers, and an entry
+    "lattices": ("dimensions", "{family: lattices, dimensions: [2, 3], nodes: {from: 8, to: 64}}"),
+    "circulants": ("steps", "{family: circulants, steps: [2, 3], nodes: {from: 8, to: 64}}"),
+}
+
 
 class Screened(Records):
     """The answer: rows of the table `screen`, first networks, then the graphs of design spaces."""
@@ -51,19 +62,6 @@ class Screened(Records):
 def network_row(network: Topology, options: How) -> dict[str, Any]:
     """Distances and loads as in the tables `static` and `loads`; loads are null if the network is not connected."""
     return row_of(SCREEN, columns_of(ScreenedNetwork(network, options)))
-
-
-COMPARED = 9e-8  # seconds that it takes to compare an image of a lattice or step set, on a core
-MEASURED = 1.8e-8  # seconds a node and dimension of a lattice
-MORE_CLASSES = 1.3  # than if all were of the greatest size
-ROW_BYTES = 700  # of a row in memory, twice: a part, and the whole
-MOST_SPACES = 1_000_000  # of an entry
-MOST_ROWS = 500_000  # of an answer, whose rows take about 4 kB each; a sweep has more
-
-EXAMPLES = {  # design space → the key of its numbers, and an entry
-    "lattices": ("dimensions", "{family: lattices, dimensions: [2, 3], nodes: {from: 8, to: 64}}"),
-    "circulants": ("steps", "{family: circulants, steps: [2, 3], nodes: {from: 8, to: 64}}"),
-}
 
 
 def spaces_of(

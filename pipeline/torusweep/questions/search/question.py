@@ -29,6 +29,7 @@ from torusweep.questions.search.wanted import Wanted
 from torusweep.questions.stage import under
 
 GOALS = {"mean_distance": "mean distance", "diameter": "diameter"}
+SECONDS = 60.0
 
 
 class FoundGraph(Record):
@@ -64,9 +65,6 @@ def _verdict(row: dict[str, Any]) -> str:
     if row["optimal"]:
         return f"optimal: no graph of {row['nodes']:,} nodes and degree {row['degree']}{wires} has a smaller {goal}"
     return f"best found: its {goal} is {row['gap']:.2%} above the bound of all graphs{wires}"
-
-
-SECONDS = 60.0
 
 
 def search(

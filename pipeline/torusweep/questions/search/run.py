@@ -29,6 +29,10 @@ from torusweep.tables.columns import arrow_schema
 FIRST_CYCLE = 64  # blocks of 256 moves; each cycle is twice as long as the one before
 HOTTEST = 0.25  # the first temperature of a cycle: a share of the paths that use a link
 COOLING = 60.0  # the first temperature of a cycle over the last one
+ARRAYS = ("head", "shift", "mate")
+LOCK = ".search.lock"  # held by whoever adds a row
+SAME_SEARCH = ("nodes", "degree", "symmetry", "objective", "grid", "max_wire", "seed", "chains")
+SAVE_SECONDS = 2.0  # between checkpoints
 
 
 class Chain(NamedTuple):
@@ -137,9 +141,6 @@ def _cycle_of(block: int) -> tuple[int, int]:
     return length - FIRST_CYCLE, length
 
 
-ARRAYS = ("head", "shift", "mate")
-
-
 def save(path: Path, wanted: Wanted, chains: list[Chain]) -> None:
     """Write a search, whole or not at all. Raises CannotWrite."""
     arrays: dict[str, np.ndarray] = {"wanted": np.array(repr(tuple(wanted)))}
@@ -175,10 +176,6 @@ def _chain(file: dict[str, np.ndarray], wanted: Wanted, number: int) -> Chain:
             raise ValueError
     energy, diameter, moves = (int(value) for value in file[f"numbers{number}"])
     return Chain(graph, best, energy, diameter, moves)
-
-
-LOCK = ".search.lock"  # held by whoever adds a row
-SAME_SEARCH = ("nodes", "degree", "symmetry", "objective", "grid", "max_wire", "seed", "chains")
 
 
 def publish(folder: Path, wanted: Wanted, chains: list[Chain]) -> dict[str, Any]:
@@ -242,9 +239,6 @@ def _edge_list(wanted: Wanted, ports: np.ndarray) -> str:
         tail, head = number[tail], number[head]
     lines = [f"{u} {v}" for u, v in zip(tail.tolist(), head.tolist()) if u < v]
     return "\n".join(lines) + "\n"
-
-
-SAVE_SECONDS = 2.0  # between checkpoints
 
 
 def search(

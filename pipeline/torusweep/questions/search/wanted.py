@@ -15,6 +15,9 @@ from torusweep.errors import BadInput
 from torusweep.questions.screen import bounds
 
 PENALTY = 16  # a hop beyond the bound of the diameter counts as so many, where the diameter is minimised
+ATTEMPTS = 200
+ROUNDS = 50  # of pairing the ports that are left
+EXCHANGES = 2_000  # tries for each port that is left
 
 
 class Bound(NamedTuple):
@@ -145,11 +148,6 @@ def _bound(wanted: Wanted) -> Bound:
 
 def _nearest_divisor(number: int, near: int) -> int:
     return min((divisor for divisor in range(1, number + 1) if number % divisor == 0), key=lambda d: abs(d - near))
-
-
-ATTEMPTS = 200
-ROUNDS = 50  # of pairing the ports that are left
-EXCHANGES = 2_000  # tries for each port that is left
 
 
 def random_graph(wanted: Wanted, chain: int) -> Quotient:

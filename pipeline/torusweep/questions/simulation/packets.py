@@ -27,6 +27,7 @@ LENGTHS = 14  # stream of random numbers (torusweep_kernels.philox.draws)
 MOST_FLITS = 1 << 14  # of a packet
 MOST_LENGTHS = 16  # of a mix
 EXAMPLE = "1:0.5,5:0.5"
+DESTINATIONS, REJECTIONS, ROUTES, PLACES = 9, 10, 11, 12  # streams of random numbers (torusweep_kernels.philox.draws)
 
 
 class PacketLengths(NamedTuple):
@@ -161,9 +162,6 @@ class Destinations:
             place = np.searchsorted(self.own_sums, at, side="right") - 1
             found[own] = self.listed[np.clip(place, begin, end - 1)]
         return found, product
-
-
-DESTINATIONS, REJECTIONS, ROUTES, PLACES = 9, 10, 11, 12  # streams of random numbers (torusweep_kernels.philox.draws)
 
 
 class Packets(NamedTuple):

@@ -66,6 +66,7 @@ WORKLOAD = Spelled(
     canonical="torusweep.workloads:canonical",
     files="torusweep.workloads:files_of",
 )
+MOST_LOADS = 10_000  # of an entry, or of a range
 
 
 @dataclass(frozen=True)
@@ -230,9 +231,6 @@ def check_numbers(
         )
     if not seeds or len(set(seeds)) < len(seeds):
         raise BadInput(f"seeds={list(seeds)}: expected one or more, all different; leave out repeated ones")
-
-
-MOST_LOADS = 10_000  # of an entry, or of a range
 
 
 def loads_of(given: Sequence[str]) -> tuple[float, ...]:

@@ -31,6 +31,7 @@ Answer = TypeVar("Answer")
 
 LEAST_CYCLES, LEAST_PACKETS = 1000, 100  # of a run that says something
 PARTS = 5  # of the interval in each round; a round simulates the loads between them together
+PRECISION = 0.01  # default precision of the saturation point, flits per cycle per terminal
 
 
 def find_saturation(
@@ -60,7 +61,6 @@ def find_saturation(
     return low
 
 
-PRECISION = 0.01  # default precision of the saturation point, flits per cycle per terminal
 Progress = Callable[[float], None] | None
 Steps = Generator[list[Experiment], list[Outcome], list[dict[str, Any]]]
 

@@ -24,6 +24,10 @@ from torusweep.routing.tables.as_table import drawn_rows
 BLOCK = 1 << 23  # pairs of a state and a destination at a time
 
 Draws = Callable[[int], np.ndarray]  # purpose 0, 1, … → uint32[4, M]: four random words for each packet
+WORD = np.uint64(32)
+PURPOSES = 32  # of random words that the first route, and each detour, may take
+TO_GROUP, ONWARDS = 1, 16  # purposes of a detour's two parts; 0: the group
+ALL_HOPS = -1
 
 
 def draw_layered_routes(
@@ -130,9 +134,6 @@ def _shares(
     return np.cumsum(weight if links is None else weight * links[state], axis=1)
 
 
-WORD = np.uint64(32)
-
-
 class RouteRows(NamedTuple):
     """Rows of runs (direction int8[R, L], hops int16[R, L], phase int8[R, L]) and the row of each packet (int32[M])."""
 
@@ -194,11 +195,6 @@ def _join_halves(table: RouteTable, halves: np.ndarray, phases: int) -> RouteRow
         np.hstack([phase[one], phase[two] + np.int8(phases)]),
         row.astype(np.int32),
     )
-
-
-PURPOSES = 32  # of random words that the first route, and each detour, may take
-TO_GROUP, ONWARDS = 1, 16  # purposes of a detour's two parts; 0: the group
-ALL_HOPS = -1
 
 
 class Choosing(NamedTuple):

@@ -25,6 +25,7 @@ CAPTION = (
     " run; marks with a white centre are saturated."
 )
 Curve = Sequence[Record]  # of one network, routing and router, by offered load
+POINT = fields(SIMULATION, "topology", "routing", "traffic", "router")  # the columns that name a simulated point
 
 
 def section(tables: Tables) -> Chapter | None:
@@ -106,8 +107,6 @@ LATENCY = Chart(
 
 
 # --- tables ---------------------------------------------------------------------------------------
-
-POINT = fields(SIMULATION, "topology", "routing", "traffic", "router")  # the columns that name a simulated point
 
 
 def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:

@@ -45,6 +45,14 @@ if TYPE_CHECKING:
 
 TimeUnit = Literal["cycles", "ns", "us", "ms", "s"]
 CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
+MOST_COMBINATIONS = 2_000  # of one entry; it takes up to 10 ms to check one on a network
+MOST_SEEDS = 2**63 - 1
+NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
+SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
+WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of a better estimate
+SATURATION_RUNS = 15  # experiments until saturation is found
+ANNOUNCED_SECONDS = 5.0  # runs that take longer are announced
+PRESET = Parameters()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -127,16 +135,6 @@ class Simulation(Records):
         theme = DARK if dark else LIGHT
         settings = {**config(theme), "background": theme.paper}
         return drawn.properties(width=520, height=320).configure(**settings)
-
-
-MOST_COMBINATIONS = 2_000  # of one entry; it takes up to 10 ms to check one on a network
-MOST_SEEDS = 2**63 - 1
-NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
-SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
-WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of a better estimate
-SATURATION_RUNS = 15  # experiments until saturation is found
-ANNOUNCED_SECONDS = 5.0  # runs that take longer are announced
-PRESET = Parameters()
 
 
 def simulate(

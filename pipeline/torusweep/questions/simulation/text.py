@@ -21,6 +21,12 @@ Row = dict[str, Any]
 
 
 CYCLES_ALONE = "cycles"
+ACCEPTED = 0.98  # of the offered load: less is accepted by a network that is saturated
+UNDECIDED = "undecided"
+NOTES = {
+    "saturated?": "less is accepted than was generated, perhaps by chance",
+    UNDECIDED: "the offered load is accepted, but in so short a run more was generated",
+}
 
 
 class Timed(NamedTuple):
@@ -146,14 +152,6 @@ def _packets(row: Row) -> str:
         packets = f"{flits}, {row['injection']}"
     queue = row["source_queue"]
     return packets if queue is None else f"{packets}, source queues of {counted(queue, 'packet')}"
-
-
-ACCEPTED = 0.98  # of the offered load: less is accepted by a network that is saturated
-UNDECIDED = "undecided"
-NOTES = {
-    "saturated?": "less is accepted than was generated, perhaps by chance",
-    UNDECIDED: "the offered load is accepted, but in so short a run more was generated",
-}
 
 
 def _verdict(row: Row) -> str:

@@ -27,6 +27,23 @@ from torusweep.networks.symmetry import is_automorphism
 from torusweep.networks.topology import Topology, addresses, node_index
 from torusweep.quantities import counted
 
+BLOCK_WORK = 1 << 30  # the most work, as the sum of the cubed sizes of all blocks: a few seconds
+# A network without translations is one block. With more nodes than DENSE_NODES and a mean degree up to
+# SPARSE_DEGREE, a sparse factorisation usually takes less time (a fifth at 1,000 nodes), and the loss of MARGIN is far
+# less than a link
+DENSE_NODES = 448
+SPARSE_DEGREE = 12
+BLOCK_BYTES = 1 << 27  # memory of the blocks solved at a time
+# a factorisation up to these limits takes a few seconds even without small separators
+INERTIA_NODES = 8_192
+INERTIA_CHANNELS = 65_536
+CHOLESKY_NODES = 4_096  # a dense factorisation takes a second, and 270 MB
+LANCZOS_RESTARTS = 300  # if they do not suffice, the eigenvalue is tiny and its bound useless
+FEW_RESTARTS = 40  # if they do not suffice, solving the dense block takes less time
+MARGIN = 1e-6  # relative distance of the tried bound below the value from Lanczos
+EPSILON = float(np.finfo(float).eps)
+BY_BLOCKS = "spectral (all eigenvalues, {} of {:,})"
+
 
 @dataclass(frozen=True, eq=False)
 class Translations:
@@ -141,24 +158,6 @@ def _power(image: np.ndarray, exponent: int) -> np.ndarray:
         image = image[image]
         exponent //= 2
     return result
-
-
-BLOCK_WORK = 1 << 30  # the most work, as the sum of the cubed sizes of all blocks: a few seconds
-# A network without translations is one block. With more nodes than DENSE_NODES and a mean degree up to
-# SPARSE_DEGREE, a sparse factorisation usually takes less time (a fifth at 1,000 nodes), and the loss of MARGIN is far
-# less than a link
-DENSE_NODES = 448
-SPARSE_DEGREE = 12
-BLOCK_BYTES = 1 << 27  # memory of the blocks solved at a time
-# a factorisation up to these limits takes a few seconds even without small separators
-INERTIA_NODES = 8_192
-INERTIA_CHANNELS = 65_536
-CHOLESKY_NODES = 4_096  # a dense factorisation takes a second, and 270 MB
-LANCZOS_RESTARTS = 300  # if they do not suffice, the eigenvalue is tiny and its bound useless
-FEW_RESTARTS = 40  # if they do not suffice, solving the dense block takes less time
-MARGIN = 1e-6  # relative distance of the tried bound below the value from Lanczos
-EPSILON = float(np.finfo(float).eps)
-BY_BLOCKS = "spectral (all eigenvalues, {} of {:,})"
 
 
 def second_eigenvalue(

@@ -37,6 +37,13 @@ MIN_CUT = "min-cut"
 THEOREM = "theorem (vertex-transitive: the degree)"
 FLOW_LOOKS = 5_000_000_000  # channels that all maximum flows together may visit: about twenty seconds
 DOMINATING_SHARE = 10  # a dominating set has at least about a tenth of the nodes: with fewer pairs it does not help
+GROUP_NODES = 4096  # the most nodes for which the whole automorphism group is computed …
+GROUP_CELLS = 1 << 26  # … and the most ports² × nodes
+SEARCH_WORK = 1 << 25  # ports that all breadth-first searches for invariants together may visit
+LEVEL_WORK = 1 << 11  # the work of a level, in ports
+CACHED_SEARCHES = 8  # links of one node often follow one another
+DEGREES, DEGREES_OF_ENDS = "degrees differ", "degrees of their ends differ"
+ALIKE = "all {} are equivalent (symmetry verified)"
 
 
 def components(topology: Topology, matrix: scipy.sparse.csr_array) -> int:
@@ -169,16 +176,6 @@ def _tree(out: Rows, into: Rows, cluster: np.ndarray, clusters: int) -> Pairs:
         children = np.flatnonzero(parent >= 0)
         tails, heads = np.append(tails, children), np.append(heads, parent[children])
     return tails, heads
-
-
-GROUP_NODES = 4096  # the most nodes for which the whole automorphism group is computed …
-GROUP_CELLS = 1 << 26  # … and the most ports² × nodes
-SEARCH_WORK = 1 << 25  # ports that all breadth-first searches for invariants together may visit
-LEVEL_WORK = 1 << 11  # the work of a level, in ports
-CACHED_SEARCHES = 8  # links of one node often follow one another
-
-DEGREES, DEGREES_OF_ENDS = "degrees differ", "degrees of their ends differ"
-ALIKE = "all {} are equivalent (symmetry verified)"
 
 
 class Transitivity(NamedTuple):

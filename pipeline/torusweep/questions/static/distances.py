@@ -29,6 +29,8 @@ from torusweep.questions.question import Askable
 # pairs of a source and a node from which a product's distances are put together from its factors (a tenth of a second)
 LONG_SEARCH = 1 << 26
 VISIT_SECONDS = 4e-11  # of a channel that a search from a source looks at, searches of many sources together
+MOST_VISITS = 1 << 28  # of channels by all searches together; SciPy takes some 15 s
+AT_ONCE = 1 << 22  # distances computed at once
 
 
 class DistanceNumbers(NamedTuple):
@@ -282,9 +284,6 @@ class DistancesQuestion(Askable):
 
 
 QUESTION = DistancesQuestion()
-
-MOST_VISITS = 1 << 28  # of channels by all searches together; SciPy takes some 15 s
-AT_ONCE = 1 << 22  # distances computed at once
 
 
 class PathLatencies(NamedTuple):

@@ -42,6 +42,8 @@ from torusweep.tables.parquet import Streamed, TableFile
 
 MAX_PAIRS = 1 << 27  # half a minute on a core; with more pairs the columns are null
 BLOCK = 1 << 16  # pairs at a time, whose routes fit into cache
+ALL = "all"
+NOT_MEASURED = "not measured"
 
 
 class RoutedNumbers(NamedTuple):
@@ -224,8 +226,6 @@ MEASURES = {
         _bisection,
     ),
 }
-ALL = "all"
-NOT_MEASURED = "not measured"
 
 
 def measures_of(names: str | Iterable[str] | None) -> tuple[str, ...]:

@@ -39,6 +39,22 @@ from torusweep.questions.static.record import NOT_MEASURED
 from torusweep.tables.rows import Record, StoredRows, Tables
 
 MOST_NETWORKS = MOST_ROWS  # of the table of networks; of more, some of each family are shown
+DISTANCE = Chart(
+    title="Mean distance against size",
+    caption="Every connected network of the sweep; lower is better. The slope of a line says how distance grows with"
+    " size: a grid of n dimensions has the slope 1/n. Click a kind in the legend to highlight it; point at a mark for"
+    " the network's spelling.",
+    of_rows=lambda rows: {"x": size_axis(rows)},
+    wide=True,
+    x=Axis("nodes"),
+    y=Axis("mean_distance", "mean distance, hops", log=True),
+    line="kind",
+    looks=tuple(KINDS.values()),
+    detail="series",
+    size=55,
+    tips=TIPS | {"terminals": "terminals"},
+    pick=True,
+)
 
 
 def section(tables: Tables) -> Chapter | None:
@@ -82,22 +98,6 @@ def largest_for_cost(rows: Iterable[Record], size: str = "nodes") -> list[dict[s
     return front[::-1]
 
 
-DISTANCE = Chart(
-    title="Mean distance against size",
-    caption="Every connected network of the sweep; lower is better. The slope of a line says how distance grows with"
-    " size: a grid of n dimensions has the slope 1/n. Click a kind in the legend to highlight it; point at a mark for"
-    " the network's spelling.",
-    of_rows=lambda rows: {"x": size_axis(rows)},
-    wide=True,
-    x=Axis("nodes"),
-    y=Axis("mean_distance", "mean distance, hops", log=True),
-    line="kind",
-    looks=tuple(KINDS.values()),
-    detail="series",
-    size=55,
-    tips=TIPS | {"terminals": "terminals"},
-    pick=True,
-)
 COST = DISTANCE._replace(
     title="Cost against size",
     caption="Cost is diameter × degree (Rahman et al. 2005). The dashed line is the Pareto front: no network of the"

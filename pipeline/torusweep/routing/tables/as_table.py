@@ -23,6 +23,7 @@ from torusweep.routing.tables.rows import TableRows, table_routing
 BLOCK = 1 << 22  # pairs of a state and a destination at a time
 MOST_ROUTES = 1 << 25  # of all pairs: about a minute
 HOP_BYTES = 136  # of a table that counts hops, for each place and count, while it is made; measured on a ring of 500
+WORDS = 4  # random words of a turn
 
 
 def table_of(routing: Routing, classes: np.ndarray | None = None, memory: str = "run") -> TableRouting:
@@ -322,7 +323,6 @@ def _reached(table: TableRouting, adds: np.ndarray) -> tuple[np.ndarray, np.ndar
     return configuration[order], count[order]
 
 
-WORDS = 4  # random words of a turn
 Draws = Callable[[int], np.ndarray]  # turn 0, 1, … → uint32[4, B]: four random words for each packet
 
 

@@ -16,6 +16,7 @@ from torusweep.quantities import counted
 from torusweep.routing.forms import Headers, TableRouting
 
 MOST_IN_WORDS = 16  # nodes of a way
+ARRIVED = -1
 
 
 class Ways(NamedTuple):
@@ -108,9 +109,6 @@ def _arrows(nodes: list[int]) -> str:
     if len(words) > MOST_IN_WORDS:
         words = [*words[: MOST_IN_WORDS - 1], "…", words[-1]]
     return " → ".join(words)
-
-
-ARRIVED = -1
 
 
 class TableRows(NamedTuple):

@@ -27,6 +27,7 @@ from torusweep.sweeps.configuration.schema import Sweep
 __all__ = ["Sweep", "load", "of_mapping"]
 
 NAME = "the sweep"  # in messages, where a file has its path
+MOST_CHARACTERS = 64  # of a sweep's name
 
 
 def as_yaml(given: Mapping[Any, Any]) -> bytes:
@@ -79,9 +80,6 @@ def _shown(value: Any) -> str:
     """A wrong value in a message."""
     text = " ".join(repr(value).split())
     return printable(f"the {type(value).__name__} {text if len(text) <= 60 else text[:59] + '…'}")
-
-
-MOST_CHARACTERS = 64  # of a sweep's name
 
 
 def load(path: str | Path) -> Sweep:

@@ -12,6 +12,46 @@ from torusweep.questions.stage import NetworkChoice
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration.schema import Sweep
 
+_INTRODUCTION = """\
+# Configuration
+
+Made from `pipeline/torusweep/sweeps/configuration/schema.py` by `make docs`. \
+A configuration is a YAML file of plain values
+(no anchors, aliases or tags). A key that is not listed here is an error, which names its line and
+the nearest key that exists.
+
+Networks are written in four ways:
+
+```yaml
+topologies:
+  - torus(k=8, n=3)                                   # as a spelling; 'torusweep topologies' lists the families
+  - topology: torus(k=16, n=3)                        # as a spelling with what a reader should know of it: the table
+    label: TPU v4                                     # `labels` and the page's section "Machines" have it
+    year: 2020
+    comparison: About 4,000 terminals
+  - family: torus                                     # as a family with values, lists and ranges: all combinations
+    k: {from: 4, to: 32, step: 4}
+    n: [2, 3]
+  - require: {nodes: {from: 4000, to: 4200}, degree: {to: 6}}   # as a requirement, for networks of every family
+```
+
+Every family means every one whose parameters are whole numbers or are given under `parameters`.
+Graph files, lattices, faulty networks and mixed radices take part only where they are given. The same holds
+for parameters that do not change the number of nodes and may have many values (the length of a twist). All values of
+those with few values are tried (q, the number of intact dimensions). Parameters with a default keep it.
+
+Points are counted before anything is computed; a network requested twice is one point.
+
+"""
+_CHOOSING = """
+## Networks of an entry
+
+Every entry of {sections} has these keys, too; if one of them is
+listed above, its meaning there holds:
+
+"""
+_HEAD = "| key | holds | default | meaning |\n|---|---|---|---|"
+
 
 class Key:
     """One key of the schema, resolved: what it may hold, its meaning, and the keys inside it."""
@@ -60,48 +100,6 @@ def at(place: Place) -> Key | None:
     return key
 
 
-_INTRODUCTION = """\
-# Configuration
-
-Made from `pipeline/torusweep/sweeps/configuration/schema.py` by `make docs`. \
-A configuration is a YAML file of plain values
-(no anchors, aliases or tags). A key that is not listed here is an error, which names its line and
-the nearest key that exists.
-
-Networks are written in four ways:
-
-```yaml
-topologies:
-  - torus(k=8, n=3)                                   # as a spelling; 'torusweep topologies' lists the families
-  - topology: torus(k=16, n=3)                        # as a spelling with what a reader should know of it: the table
-    label: TPU v4                                     # `labels` and the page's section "Machines" have it
-    year: 2020
-    comparison: About 4,000 terminals
-  - family: torus                                     # as a family with values, lists and ranges: all combinations
-    k: {from: 4, to: 32, step: 4}
-    n: [2, 3]
-  - require: {nodes: {from: 4000, to: 4200}, degree: {to: 6}}   # as a requirement, for networks of every family
-```
-
-Every family means every one whose parameters are whole numbers or are given under `parameters`.
-Graph files, lattices, faulty networks and mixed radices take part only where they are given. The same holds
-for parameters that do not change the number of nodes and may have many values (the length of a twist). All values of
-those with few values are tried (q, the number of intact dimensions). Parameters with a default keep it.
-
-Points are counted before anything is computed; a network requested twice is one point.
-
-"""
-
-
-_CHOOSING = """
-## Networks of an entry
-
-Every entry of {sections} has these keys, too; if one of them is
-listed above, its meaning there holds:
-
-"""
-
-
 def documentation() -> str:
     """docs/config.md: every key with what it may hold, its default and its meaning.
 
@@ -127,9 +125,6 @@ def json_schema() -> str:
     """config/schema.json, with which an editor completes and checks a configuration. `make docs` writes it."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **_schema()}
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
-
-
-_HEAD = "| key | holds | default | meaning |\n|---|---|---|---|"
 
 
 def _row(place: Place, key: Key) -> str:

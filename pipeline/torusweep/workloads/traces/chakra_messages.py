@@ -31,6 +31,7 @@ VALUES = {
     "string_val": (29, Field.TYPE_STRING),
 }
 LONGEST_LENGTH = 5  # bytes of a length: 32 bits, seven in each
+POOL = descriptor_pool.DescriptorPool()
 
 
 class Damaged(ValueError):
@@ -109,6 +110,5 @@ def _class(name: str) -> Any:
     return message_factory.GetMessageClass(POOL.FindMessageTypeByName(f"{PACKAGE}.{name}"))
 
 
-POOL = descriptor_pool.DescriptorPool()
 POOL.Add(_schema())
 METADATA, NODE = _class("GlobalMetadata"), _class("Node")

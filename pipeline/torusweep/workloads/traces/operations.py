@@ -32,6 +32,7 @@ EagerBytes = Annotated[
     Whole(0, "longest message whose sender goes on at once; a longer one waits for its receive and is waited for"),
 ]
 TraceFile = Annotated[str, Meaning("the file, relative to the current directory")]
+BARRIER = "barrier"
 
 
 class TraceCollective(NamedTuple):
@@ -47,9 +48,6 @@ class TraceCollective(NamedTuple):
     group: str
     bytes: int
     root: int
-
-
-BARRIER = "barrier"
 
 
 @dataclass(slots=True)

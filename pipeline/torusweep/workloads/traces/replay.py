@@ -38,6 +38,8 @@ Algorithm = Literal["one_way_ring", "ring", "direct", "halving_doubling"]
 DIRECT = "direct"
 GATHERS = ("all_reduce", "all_gather", "reduce_scatter")
 Messages = list[tuple[int, int, int]]  # source, destination, bytes
+STEP_BYTES = 600  # peak memory per step of a collective, measured in tests/workloads
+BEGIN, MESSAGE, END = range(3)  # the steps of an operation
 
 
 def expanded(operation: str, ranks: int, size: int, root: int, algorithm: str) -> list[Messages]:
@@ -76,10 +78,6 @@ def _schedule(operation: str, ranks: int, root: int, algorithm: str) -> tuple[in
     return schedule.units, [
         [(source, destination, int(units)) for _, source, destination, units in own] for _, own in steps
     ]
-
-
-STEP_BYTES = 600  # peak memory per step of a collective, measured in tests/workloads
-BEGIN, MESSAGE, END = range(3)  # the steps of an operation
 
 
 def replayed(trace: Trace, *, clock: Clock, eager_bytes: int | None, algorithm: str = "one_way_ring") -> Workload:
