@@ -275,6 +275,24 @@ def test_a_query_says_why_it_has_no_values_in_the_words_of_the_configuration(par
         (MEASURED, lambda folder: query("SELECT * FROM deadlock", folder), "has no section deadlock; add it"),
         (f"{MEASURED}\ndeadlock: []", lambda folder: query("SELECT * FROM deadlock", folder), "has no section"),
         (f"{MEASURED}\ndeadlock: [{{}}]", lambda folder: query("SELECT * FROM deadlock", folder), STOPPED),
+        (
+            MEASURED,
+            lambda folder: query("SELECT * FROM best", folder),
+            "best: not computed, as the configuration has no",
+        ),
+        (MEASURED, lambda folder: query("SELECT * FROM best", folder), "no section screen; add it"),
+        (MEASURED, lambda folder: query("SELECT * FROM equal_cost", folder), "no sections cost and loads; add it"),
+        (MEASURED, lambda folder: query("SELECT * FROM equal_cost", folder), "equal_cost: not computed, as the conf"),
+        (
+            "static: none",
+            lambda folder: query("SELECT * FROM equal_cost", folder),
+            "{measures: [distances, latencies]}",
+        ),
+        (
+            "static: {measures: [distances, latencies]}\ncost: [{}]\nloads: [{}]",
+            lambda folder: query("SELECT * FROM equal_cost", folder),
+            "equal_cost: not computed yet",
+        ),
         (MEASURED, lambda folder: query("SELECT * FROM channel_loads", folder), "torusweep loads --channels prints it"),
     ],
 )

@@ -193,6 +193,14 @@ def test_write_report(tmp_path: Path, static: list[dict[str, Any]], verification
         report.write_report(tmp_path, out)
 
 
+def test_a_run_that_was_stopped_has_no_page(tmp_path: Path, static: list[dict[str, Any]]) -> None:
+    about = {name: MANIFEST[name] for name in ("sweep", "config", "software")}
+    store.publish_points(tmp_path, pa.Table.from_pylist([], schema=schema_of("points")), about, {"static": True})
+    store.publish_table(tmp_path, "static", pa.Table.from_pylist(static, schema=schema_of("static")))
+    with pytest.raises(BadInput, match=r"cannot read .*verification\.parquet"):
+        report.write_report(tmp_path, tmp_path / "page.html")
+
+
 @pytest.mark.parametrize("measures", ["connectivity", "distances", "transitivity, bisection"])
 def test_a_sweep_that_measures_little_has_a_page(measures: str) -> None:
     """Networks of papers' figures among them: what was not measured is a dash, and in no chart."""

@@ -103,7 +103,9 @@ def join(
     Raises BadInput for an unknown column or table, and for columns of tables that cannot be joined by network.
     """
     if table is not None and table not in ("points", *DECLARED):
-        raise BadInput(f"unknown table '{table}'{nearest(table, DECLARED)}; 'torusweep query --schema' lists all")
+        raise BadInput(
+            f"unknown table '{table}'{nearest(table, ('points', *DECLARED))}; 'torusweep query --schema' lists all"
+        )
     wanted = [name for name in dict.fromkeys(wanted) if not (sweeps and name == SWEEP)]
     drawn = ["static", *(joined_tables() if networks else (name for name in DECLARED if name != "static"))]
     for spelling in wanted:
@@ -174,27 +176,30 @@ def uncomputed(results: Folders, names: Iterable[str]) -> str:
         except (BadInput, KeyError, ValueError, AttributeError):  # of an older version
             continue
         empty = {
-            table.name: measure
+            table.name: measures
             for table in DECLARED.values()
-            for measure, lost in left_out.items()
-            if {*table.measured}.intersection(lost)
+            if (measures := [measure for measure, of in left_out.items() if {*table.measured}.intersection(of)])
         }
         if static == "none":
-            empty |= dict.fromkeys(["static", VIEW], "distances")
+            empty |= {name: ["distances"] for name in ("static", VIEW)}
         elif words & {"static", VIEW}:
-            empty |= {column: measure for measure, of in left_out.items() for column in of}
+            empty |= {column: [measure] for measure, of in left_out.items() for column in of}
         if lost := [name for name in empty if name in words]:
             measured = [] if static == "none" else static["measures"]
             measured = [measured] if isinstance(measured, str) else measured
             said = static if static == "none" else f"{{measures: [{', '.join(measured)}]}}"
-            wanted = ", ".join(dict.fromkeys(empty[name] for name in lost))
+            wanted = ", ".join(dict.fromkeys(measure for name in lost for measure in empty[name]))
             remedy = f"say static: {{measures: [{wanted}]}}" if static == "none" else f"add {wanted} to these"
             why = f"the configuration says static: {said}; {remedy}, and run it again"
             reasons[f"{', '.join(lost)}: not computed, as {why}"] = None
-        for table in sorted(DECLARED.keys() & words - manifest["tables"].keys() - {*lost, *columns["static"]}):
-            asked = DECLARED[table].asked or f"section {table}"
+        for table in sorted(DECLARED.keys() & words - manifest["tables"].keys() - columns["static"]):
+            sections = DECLARED[table].sections or (table,)
+            there = all(map(configuration.get, sections))
+            if table in lost and (there or not DECLARED[table].sections):
+                continue
+            asked = DECLARED[table].asked or f"section{'s' * (len(sections) > 1)} {' and '.join(sections)}"
             why = f"not computed, as the configuration has no {asked}; add it, and run it again"
-            if configuration.get(table):
+            if there:
                 why = "not computed yet, as its run has not come to its end; the same 'torusweep run' goes on"
             if command := DECLARED[table].command:
                 why = f"no sweep has it; {command} prints it"

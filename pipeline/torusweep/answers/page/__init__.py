@@ -61,11 +61,12 @@ def write_report(folder: Path, out: Path) -> Tables:
     """Write the page of the sweep in `folder` to `out`, from the manifest and the tables.
 
     returns  the tables that were read
-    Raises BadInput where the manifest, or a table in it, is missing, altered or of another version.
+    Raises BadInput where the manifest, or a table in it, is missing, altered or of another version, and where the
+    run was stopped before it had the tables of every sweep.
     """
     manifest = store.read_manifest(folder)
     shown = (name for name, table in DECLARED.items() if table.joined or table.title)
-    names = [name for name in shown if name in manifest["tables"]]
+    names = [name for name in shown if name in manifest["tables"] or name in ("static", "verification")]
     tables = {name: StoredRows(store.open_file(folder / f"{name}.parquet", schema_of(name))) for name in names}
     store.publish(out, page(tables, manifest).encode())
     return tables

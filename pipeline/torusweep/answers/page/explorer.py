@@ -56,7 +56,7 @@ def sources(tables: Tables, names: Iterable[str], most: int) -> list[Source]:
     place = {name: i for i, name in enumerate(names)}
     found = []
     for name, declared in joined_tables().items():
-        rows = stored_rows(tables, name).among("topology", place)
+        rows = stored_rows(tables, name).among("topology", place).records()
         keys = [key for key in declared.apart if len({row[key] for row in rows}) > 1]
         for key in AUTOMATIC:  # no choice of a reader where no network has several
             others = [other for other in keys if other != key]
@@ -169,9 +169,11 @@ def explored(tables: Tables) -> Explorer:
     # a network of switches is as large as what it connects
     size = "terminals" if ((terminals < nodes) | (terminals > nodes)).any() else "nodes"
     most, variants = MOST, list(VARIANTS)
+    costs: list[np.ndarray] | None = None
     while True:
-        costs = _costs(tables, designs) if most < len(designs) else []
-        chosen = designs.at(sampled(costs, len(designs), most)).records()
+        if costs is None and most < len(designs):
+            costs = _costs(tables, designs)
+        chosen = designs.at(sampled(costs or [], len(designs), most)).records()
         data, groups = _data(tables, chosen, size, variants[0])
         text = packed(data)
         if len(text) <= MOST_BYTES:
@@ -188,7 +190,10 @@ def explored(tables: Tables) -> Explorer:
 
 
 def _costs(tables: Tables, designs: StoredRows) -> list[np.ndarray]:
-    """float64[designs] of each column of numbers, of joined tables in a few variants; less is better, NaN for none."""
+    """float64[designs] of each column of numbers that differ, of joined tables in a few variants; less is better.
+
+    NaN: no number.
+    """
     columns = [column for column in DECLARED["static"].columns if column.type in NUMBERS]
     costs = [column.cost(designs.numbers(column.name)) for column in columns]
     for source in sources(tables, designs.column("topology").to_pylist(), VARIANTS[-1]):
@@ -197,7 +202,8 @@ def _costs(tables: Tables, designs: StoredRows) -> list[np.ndarray]:
                 values = np.full(len(designs), np.nan)
                 values[variant.at] = [math.nan if (n := row.get(column.name)) is None else n for row in variant.rows]
                 costs.append(column.cost(values))
-    return [np.where(np.isfinite(values), values, np.nan) for values in costs]
+    costs = [np.where(np.isfinite(values), values, np.nan) for values in costs]
+    return [values for values in costs if len(np.unique(values[~np.isnan(values)])) > 1]
 
 
 def _data(tables: Tables, records: Sequence[Record], size: str, variants: int) -> tuple[dict[str, Any], list[Look]]:
