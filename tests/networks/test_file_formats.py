@@ -372,6 +372,12 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("a.dot", "graph { a -> b }", "a.dot:1: expected '->' in a digraph, '--' in a graph, got '->'"),
     ("b.dot", "graph {\n a -- ;\n}", "b.dot:2: expected a name, got ';'"),
     ("c.dot", "digraph {\n a -> b", "c.dot:2: expected a name, got 'the end'"),
+    (
+        "e.dot",
+        "graph {\n {a b} = x; a -- b }",
+        "e.dot:2: expected a statement, or the end of the graph, after a subgraph",
+    ),
+    ("f.dot", "graph { subgraph s {} = x; a -- b }", "after a subgraph, got '='"),
     ("d.dot", "graph { a } graph { b }", "expected one graph, got 'graph'"),
     ("a.g6", "I?h]@eOWG\nDqK\n", "expected one graph, got 2; keep one line"),
     ("b.g6", "Iabc\n", "expected 45 bits for 10 nodes, got 18"),

@@ -49,11 +49,8 @@ def compare(left: Path | str, right: Path | str, *, tables: Sequence[str] = (), 
         if name not in known:
             raise BadInput(f"unknown table '{name}'{nearest(str(name), known)}; these results have {', '.join(known)}")
     try:
-        found = [
-            row
-            for name in tables or known
-            for row in _differences(name, folders, [name in names for names in present], float(tolerance))
-        ]
+        named = {name: [name in names for names in present] for name in tables or known}
+        found = [row for name, there in named.items() for row in _differences(name, folders, there, float(tolerance))]
     except OUT_OF_MEMORY:
         raise Refused(f"expected tables that fit into {MEMORY_GIB:g} GiB, got larger ones; name smaller ones") from None
     return pa.Table.from_pylist(found, schema=DIFFERENCES)

@@ -111,6 +111,9 @@ class Askable:
         """The spelling of the network that a text means, given the values of parameters."""
         return text
 
+    def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
+        """Raise BadInput or Refused, before anything is computed, for what a command refuses and a sweep explains."""
+
     def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
         """Raise BadInput or Refused, before anything is computed, for an answer that is known to have no certificate.
 
@@ -121,7 +124,6 @@ class Askable:
 
     def check_plan(self, spelling: str, plan: Plan, values: Mapping[str, Any]) -> None:
         """Raise Refused, before a network's arrays are made, where its answer would not fit into memory."""
-        return
 
     def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
         """Whether NumPy answers sooner than Numba loads: the backend `auto` of a command then is NumPy."""
@@ -149,6 +151,7 @@ class Askable:
         network = asked if isinstance(asked, Topology) else None
         try:
             values = {name: known[name].check(value, network) for name, value in given.items()}
+            self.check_given(network, how, values)
             if certified:
                 self.check_certificate(network, {name: one.default for name, one in known.items()} | values)
             taken = self._taken(values)

@@ -6,11 +6,16 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+import torusweep as ts
 from torusweep.capacity import worst_permutation
+from torusweep.errors import Refused
 from torusweep.networks.families import build
+from torusweep.questions.how import How
 from torusweep.questions.loads.bounds import bounds_of, pair_shares, representative_channels
 from torusweep.questions.loads.channels import record_of
 from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.stage import QUESTION
+from torusweep.questions.stage import LazyNetwork
 from torusweep.routing import routing
 
 from tests.routing.plain_routes import routes_between
@@ -93,6 +98,18 @@ def test_capacity_and_effective_cut_under_uniform_traffic(
     assert record["capacity_share"] <= 1 + 1e-9
     assert (record["cut_links"], record["effective_cut_links"]) == (cut, pytest.approx(effective, rel=1e-9))
     assert record["worst_case_saturation_load"] <= record["saturation_load"]
+
+
+def test_a_sweep_has_a_row_where_a_command_refuses_bounds():
+    """The program of bit_complement has no symmetry: 1,046,528 flows."""
+    asked = {one.name: None for one in QUESTION.swept} | {"routing": "minimal", "traffic": "bit_complement"}
+    request = QUESTION.Request(**asked | {"bounds": True})
+    (row,) = QUESTION.rows(LazyNetwork("rt(a=16)"), request, How())
+    assert row["capacity"] is None
+    assert "1,046,528 flows" in row["bounds_method"]
+    assert row["max_channel_load"] > 0
+    with pytest.raises(Refused, match="choose a smaller network, or no bounds"):
+        ts.network("rt(a=16)").loads(traffic="bit_complement", bounds=True)
 
 
 def test_bounds_that_are_too_large_are_null_with_a_reason():

@@ -61,8 +61,7 @@ def write_report(folder: Path, out: Path) -> Tables:
     """Write the page of the sweep in `folder` to `out`, from the manifest and the tables.
 
     returns  the tables that were read
-    Raises BadInput where the manifest, or a table in it, is missing, altered or of another version, and where the
-    run was stopped before it had the tables of every sweep.
+    Raises BadInput where the manifest, or a table in it or of every sweep, is missing, altered or of another version.
     """
     manifest = store.read_manifest(folder)
     shown = (name for name, table in DECLARED.items() if table.joined or table.title)

@@ -190,10 +190,7 @@ def explored(tables: Tables) -> Explorer:
 
 
 def _costs(tables: Tables, designs: StoredRows) -> list[np.ndarray]:
-    """float64[designs] of each column of numbers that differ, of joined tables in a few variants; less is better.
-
-    NaN: no number.
-    """
+    """float64[designs] of columns of numbers that differ, in a few variants; less is better, NaN for none."""
     columns = [column for column in DECLARED["static"].columns if column.type in NUMBERS]
     costs = [column.cost(designs.numbers(column.name)) for column in columns]
     for source in sources(tables, designs.column("topology").to_pylist(), VARIANTS[-1]):

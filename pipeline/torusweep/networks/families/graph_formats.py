@@ -155,11 +155,12 @@ class _Links:
         """The links with their numbers, and a note on other data."""
         listing, self.listing.lines = self.listing, self.lines
         keys = dict.fromkeys(name for found in self.data.values() for name in found)
-        rows = [self.data.get(row, {}) for row in range(len(self.lines))]
+        rows = [self.data.get(row, {}) for row in range(len(self.lines))] if keys else []
         with named(self.path, self.lines):
             called = known_names(keys, listing.notes)
             set_numbers(listing, {known: [row.get(name) for row in rows] for known, name in called.items()})
-        note_unread(listing, {"data of links": keys.keys() - called.values()}, (*KNOWN, *ALSO_CALLED))
+        unread = [name for name in keys if name not in called.values()]
+        note_unread(listing, {"data of links": unread}, (*KNOWN, *ALSO_CALLED))
         return listing
 
 

@@ -45,5 +45,7 @@ def containerlab(path: Path) -> Listing:
         else:
             line = document.values[where][0]
             draft.link(draft.known(names[0], line), draft.known(names[1], line), line)
-    draft.left |= dict.fromkeys(["kinds", "images", "interfaces", *map(str, lab.keys() - {"nodes", "links"})])
+    draft.left |= dict.fromkeys(
+        ["kinds", "images", "interfaces", *(str(key) for key in lab if key not in ("nodes", "links"))]
+    )
     return draft.listing()

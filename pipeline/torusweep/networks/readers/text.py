@@ -132,8 +132,11 @@ class _Dot:
             if self.is_mark(";"):
                 self.take()
                 continue
+            of_one = self.kind == "id" and self.token.lower() != "subgraph"
             chain = [self.ends(depth)]
             if self.is_mark("="):
+                if not of_one:
+                    self.fail(self.token, self.place, "a statement, or the end of the graph, after a subgraph")
                 self.graph_attribute(chain[0], inside)
                 continue
             inside += self.chain(chain, depth)

@@ -250,10 +250,16 @@ class AvailabilityQuestion(Question):
             check_count(failing, request.fails, request.failures, network.spelling)
 
     def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
-        return sum(seconds_of(network.plan, request) for request in self._asked(values))
+        return sum(self.seconds(network, request) for request in self._asked(values))
 
-    def seconds(self, network: LazyNetwork, request: AvailabilityRequest) -> float:
-        return seconds_of(network.plan, request)
+    def seconds(self, network: LazyNetwork | Topology, request: AvailabilityRequest) -> float:
+        arcs = network.plan.nodes * max(network.plan.degree, 1)
+        size = DrawSize(network.plan.nodes, arcs, True)
+        seconds = 5e-3 + request.draws * 1e-8 * arcs
+        for measure in (MEASURES[name] for name in request.measures.split(", ")):
+            if measure.seconds is not None:
+                seconds += measure.seconds(size) * measure.draws(size, request.draws, request.sample)
+        return seconds
 
     def memory(self, network: LazyNetwork, request: AvailabilityRequest) -> int:
         return memory_of(network.plan, request)
@@ -263,17 +269,6 @@ class AvailabilityQuestion(Question):
 
     def rows(self, network: LazyNetwork, request: AvailabilityRequest, options: How) -> list[dict[str, Any]]:
         return availability_rows(network.topology, request, options)
-
-
-def seconds_of(plan: Plan, request: AvailabilityRequest) -> float:
-    """Approximate seconds of a request on one core."""
-    arcs = plan.nodes * max(plan.degree, 1)
-    size = DrawSize(plan.nodes, arcs, True)
-    seconds = 5e-3 + request.draws * 1e-8 * arcs
-    for measure in (MEASURES[name] for name in request.measures.split(", ")):
-        if measure.seconds is not None:
-            seconds += measure.seconds(size) * measure.draws(size, request.draws, request.sample)
-    return seconds
 
 
 QUESTION = AvailabilityQuestion()

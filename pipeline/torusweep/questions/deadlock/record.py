@@ -94,8 +94,8 @@ def least_virtual_channels(
     adaptive, built = adaptive_channels(form), 0
     whole: dict[str, Dependencies] = {}  # of rules that count hops: all their classes, the last of which are merged
     for number in range(1 + adaptive, MAX_VIRTUAL_CHANNELS + 1):
-        first = number == 1 + adaptive  # with one class, all rules are rule none
-        for name, rule in islice(fitting(), 1) if first else fitting():
+        # with one class, all rules are rule none
+        for name, rule in islice(fitting(), 1) if number == 1 + adaptive else fitting():
             key = graph_key(rule, number - adaptive)
             if key not in known:
                 report = part_of(progress, min(built, PARTS - 1), PARTS)

@@ -241,13 +241,6 @@ def loads(
         sent = None if sends is None else float(rate_of(sends))
         if sent is not None and network.plan.rate is None:
             raise BadInput('expected links whose bandwidths have a unit; say with_links(…, bandwidths=["100 Gb/s"])')
-    if bounds:  # refused before the loads are followed
-        try:
-            check_capacity(network, traffic, use_symmetry=how.use_symmetry)
-        except Refused as refusal:
-            refusal.place = ("bounds",)
-            refusal.args = (f"{str(refusal).partition('; choose')[0]}; choose a smaller network, or no bounds",)
-            raise
     options: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": how.backend, "threads": how.threads}
     if method == "monte-carlo":
         options |= {"packets": monte_carlo.PACKETS, **sample}
@@ -292,6 +285,16 @@ class LoadsQuestion(Question):
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"
         return capacity_certificate(network, row["traffic"], "all")
+
+    def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
+        if network is None or not values.get("bounds"):
+            return
+        try:
+            check_capacity(network, values.get("traffic", "uniform"), use_symmetry=how.use_symmetry)
+        except Refused as refusal:
+            refusal.place = ("bounds",)
+            refusal.args = (f"{str(refusal).partition('; choose')[0]}; choose a smaller network, or no bounds",)
+            raise
 
     def check(self, network: LazyNetwork, request: Any) -> None:
         if _suits_by_plan(network, request):

@@ -92,18 +92,22 @@ class Screen(NetworkChoice):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Screen:
-        if self.spaces() and (self.families != "all" or self.topologies is not None):
+        if self._spaces() and (self.families != "all" or self.topologies is not None):
             raise ValueError("expected a design space or a choice of networks, got both; write two entries")
         return self
 
-    def spaces(self) -> list[str]:
+    def _spaces(self) -> list[Space]:
         given: Any = self  # its fields are the question's parameters
         sizes = None if self.nodes is None else range(self.nodes.lowest, self.nodes.highest + 1)
         try:
-            whole = spaces_of(given.family, given.dimensions, given.steps, sizes, given.each)
+            return spaces_of(given.family, given.dimensions, given.steps, sizes, given.each)
         except ValueError as wrong:
             raise ValueError(re.sub("`(family|each)` ", "\\1: ", str(wrong)).replace("`", "")) from None
-        if given.each != "class":
+
+    def spaces(self) -> list[str]:
+        """The spellings of the design spaces that the entry names, or of their parts."""
+        whole, given = self._spaces(), vars(self)
+        if given["each"] != "class":
             return [str(space) for space in whole]
         return [str(part) for space in whole for part in (in_parts(space) if isinstance(space, Lattices) else [space])]
 
