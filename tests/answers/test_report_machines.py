@@ -136,7 +136,7 @@ def test_without_labels_there_is_no_section(tables: dict[str, list[dict[str, Any
 
 
 def cost(topology: str, price: float | None, model: str = "first") -> dict[str, Any]:
-    said = {"currency": "USD", "date": "2014-03", "cost_model": model, "topology": topology}
+    said = {"currency": "USD", "date": "2014-03", "cost_model": model, "topology": topology, "packing": "straight"}
     return {**said, "cost_per_terminal": price, "watts_per_terminal": 3.5}
 
 
