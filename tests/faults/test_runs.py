@@ -30,7 +30,7 @@ def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
     until(rings.shards)
     driver = json.loads((rings.folder / ".lock").read_text())["pid"]
     (snakemake,) = [child for child in psutil.Process(run.pid).children() if "snakemake" in child.cmdline()]
-    status, said = rings.forked("run", "rings.yaml")  # 11
+    status, said = rings.call("run", "rings.yaml")  # 11
     assert (status, said.count("\n")) == (2, 1), said
     assert f"process {run.pid} " in said
     snakemake.kill()  # 9
@@ -83,7 +83,7 @@ def test_a_run_that_is_killed_leaves_a_step_that_ends_by_itself(rings: Run, clea
     family = psutil.Process(run.pid).children(recursive=True)
     run.kill()
     run.wait()
-    status, said = rings.forked("run", "rings.yaml")
+    status, said = rings.call("run", "rings.yaml")
     assert (status, said.count("\n")) == (2, 1), said
     assert f"process {driver.pid} " in said
     assert psutil.wait_procs(family, timeout=120)[1] == []
