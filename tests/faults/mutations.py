@@ -138,10 +138,11 @@ def _commands() -> list[Whole]:
 
 
 def _graphs() -> list[Whole]:
+    links = pa.table({"source": ["a", "b", "c"], "target": ["b", "c", "a"], "bandwidth": [1.0, 2.0, 1.0]})
     questions = [["describe"], ["describe"], ["distances"], ["loads"], ["deadlock"], ["routes"]]
     return [
         Whole({name: content}, [*question, f'graph(path="{name}")'])
-        for name, content in GRAPHS.items()
+        for name, content in {**GRAPHS, "any.parquet": _written(links)}.items()
         for question in questions
     ]
 
@@ -204,7 +205,8 @@ def _results() -> list[Whole]:
 def _file(whole: Whole, chance: random.Random) -> Whole:
     """One of the files is another."""
     name = chance.choice(list(whole.files))
-    how = {".json": altered_tree, ".et": _chakra}.get(Path(name).suffix, altered)
+    hows = {".json": altered_tree, ".et": _chakra, ".parquet": lambda *given: _table(*given)[0]}
+    how = hows.get(Path(name).suffix, altered)
     return whole._replace(files=whole.files | {name: how(whole.files[name], chance)})
 
 

@@ -1,14 +1,12 @@
 """`torusweep …` and `snakemake …` as forks of a process that has loaded what they import, which takes seconds.
 
-Each is a process of its own, with a folder, an environment and an exit status as a shell gives it. What depends on how
-Python starts (its search path, variables that libraries read when they are imported) needs a process that is started:
-tests.run.rings.Run.start.
+Each is a process of its own, with a folder, an environment and an exit status as a shell gives it. The Snakemake of
+`torusweep run` is no fork, but a new process. What depends on how Python starts (its search path, variables that
+libraries read when they are imported) needs a process that is started: tests.run.rings.Run.start.
 """
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import importlib
 import json
 import os
@@ -17,16 +15,11 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NoReturn
 
 SECONDS = 280  # that a program may take
-SNAKEMAKE = (sys.executable, "-P", "-m", "snakemake")
 PROGRAMS = ("torusweep", "snakemake")
 LOADED = (  # what the two import, until a step starts workers
     *("snakemake.cli", "snakemake.report.html_reporter", "snakemake.storage", "snakemake.workflow", "smart_open"),
@@ -92,63 +85,25 @@ def _prepared(
     for stream in (1, 2):
         os.dup2(said, stream)
     os.close(said)
-    _enter(home, environment)
+    os.chdir(home)
+    os.environ.clear()
+    os.environ.update(environment)
     sys.argv = [program, *arguments]
     from torusweep.cli import main
 
     return main if program == "torusweep" else _snakemake
 
 
-def _enter(home: str | None, environment: dict[str, str]) -> None:
-    if home is not None:
-        os.chdir(home)
-    os.environ.clear()
-    os.environ.update(environment)
-
-
 def _snakemake() -> None:
     runpy.run_module("snakemake", run_name="__main__", alter_sys=True)
-
-
-def _popen(command: Sequence[str], *, env: dict[str, str], **how: Any) -> subprocess.Popen[bytes]:
-    """As subprocess.Popen; Snakemake is a fork of this process."""
-    if tuple(command[: len(SNAKEMAKE)]) != SNAKEMAKE:
-        return subprocess.Popen(command, env=env, **how)
-    before = set(os.listdir("/proc/self/fd"))
-
-    def serve() -> NoReturn:
-        status = 1
-        try:
-            for file in set(os.listdir("/proc/self/fd")) - before:  # the pipe on which Popen waits for a new program
-                with contextlib.suppress(OSError):
-                    os.close(int(file))
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            _enter(None, env)
-            sys.argv = ["snakemake", *command[len(SNAKEMAKE) :]]
-            _snakemake()
-            status = 0
-        except SystemExit as ended:
-            status = ended.code if isinstance(ended.code, int) else ended.code is not None
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            threading._shutdown()  # type: ignore[attr-defined]
-            atexit._run_exitfuncs()
-            for stream in (sys.stdout, sys.stderr):
-                stream.flush()
-            os._exit(status)
-
-    return subprocess.Popen(["false"], preexec_fn=serve, **how)
 
 
 def _load() -> None:
     for module in LOADED:
         importlib.import_module(module)
-    from torusweep.run import child, place
+    from torusweep.run import place
 
     place.options_of_snakemake()  # which are kept
-    child.subprocess = SimpleNamespace(Popen=_popen, PIPE=subprocess.PIPE)  # type: ignore[attr-defined]
 
 
 if __name__ == "__main__":
