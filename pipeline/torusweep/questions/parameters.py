@@ -1,13 +1,13 @@
-"""Parameters of questions, which a question's function declares once for every way of asking it.
+"""Parameters of questions. A question's function declares them once for Python, its command and configurations.
 
     def loads(network, how, routing: Annotated[str, ROUTING] = "minimal", *,
               packets: Annotated[int, Whole(64, "packets at most", 10**12)] | None = None, …)
 
-A parameter of type tuple[float, …] takes one value or several; one of type Path names a file or folder. Of a union, a
-command takes the first member, and Python all. One whose type is a frozen dataclass is a group: its fields are the
-parameters; so are the members of a TypedDict, None by default: `**given: Unpack[Options]`. Notes of an annotation: its
-meaning and range (`Whole`, `Number`, `Meaning`, or a table of names: `Spelled`), what its absence means (`Absent`),
-and where a configuration (`Swept`) or a command (`Typed`) has it in another way.
+A parameter of type tuple[float, …] takes one value or several. One of type Path is the name of a file or folder. If the
+type is a union, Python accepts every member and a command only the first. A frozen dataclass is a group whose fields
+are the parameters; so is a TypedDict (`**given: Unpack[Options]`), whose members default to None. The annotation's
+notes are the parameter's meaning and range (`Whole`, `Number`, `Meaning`, or `Spelled` for names), the meaning of its
+absence (`Absent`), and how it differs in a configuration (`Swept`) or a command (`Typed`).
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ MOST_SHOWN = 10**40  # larger numbers are refused by their digits alone
 
 @dataclass(frozen=True)
 class Spelled:
-    """A text that names an entry of a table, or calls it, as dimension_order(tie=positive).
+    """A parameter whose text is a name from a table, possibly with arguments, as in dimension_order(tie=positive).
 
-    table      "module:NAME"; it is imported when the parameter is used. Empty: the text is written in another way
-    title      of the table's names in a command's help; empty: the help does not list them
-    canonical  "module:function": a text → its canonical spelling
-    files      "module:function": a canonical spelling → the files that it names
-    given      "module:function": (network, object) → what the question takes, for what only Python can pass
-    called     whether the names are of functions with parameters
-    skip       parameters of these that come first and are not written: the network
-    words      "module:function": a name → what it means; by default, the first line of its docstring
+    table      "module:NAME" of the table, imported when the parameter is used; "" if the text has another form
+    title      heading of the list of names in a command's help; "" if the help does not list them
+    canonical  "module:function" that returns the canonical spelling of a text
+    files      "module:function" that returns the files which a canonical spelling names
+    given      "module:function" that converts (network, object given in Python) to the question's argument
+    called     whether the names are functions with parameters
+    skip       number of leading parameters of these functions that a text does not give, such as the network
+    words      "module:function" that returns a name's meaning; "" for the first line of its docstring
     """
 
     meaning: str
@@ -58,20 +58,20 @@ class Spelled:
 
 @dataclass(frozen=True)
 class Absent:
-    """The words for a parameter that is not given, such as "the router's"."""
+    """The meaning of a parameter that is not given, in words such as "the router's"."""
 
     meaning: str
 
 
 @dataclass(frozen=True)
 class Swept:
-    """How a configuration has a parameter, where it differs from a command.
+    """How a parameter in a configuration differs from the parameter of a command.
 
-    default  its default there; None: it must be given; ...: the command's
-    never    a configuration does not have it
-    several  it may list several values, a request for each. Spellings always may
-    inside   the key of the mapping in which it stands, where `default` may be None; meaning: of the mapping
-    column   its name in requests and tables
+    default  default in a configuration: ... for the command's, None if a value is required (or if `inside` is given)
+    never    whether configurations do not have the parameter
+    several  whether a configuration may list several values, each for a request of its own; spellings always may
+    inside   key of the mapping that contains the parameter, "" for none; `meaning` is the mapping's
+    column   name of the parameter in requests and tables; "" for the same name
     """
 
     default: Any = ...
@@ -87,13 +87,13 @@ NOT_SWEPT = Swept(never=True)
 
 @dataclass(frozen=True)
 class Typed:
-    """How a command takes a parameter, where it is not by its own name.
+    """How a command takes a parameter if not as an option of the parameter's name.
 
-    option      the option's name, as --find-saturation
-    also        another name of the option, as in --minimize
-    positional  without an option's name
-    reader      "module:function": texts → value, or text → value where the parameter takes no several
-    shown       in place of the type in the help, as in SIZE
+    option      name of the option, as in --find-saturation; "" for the parameter's name
+    also        second name of the option, as in --minimize; "" for none
+    positional  whether the parameter is a positional argument
+    reader      "module:function" that converts the text, or the list of texts, to a value
+    shown       word that the help prints in place of the type, as in SIZE
     """
 
     option: str = ""
@@ -106,10 +106,11 @@ class Typed:
 class Parameter(typing.NamedTuple):
     """A parameter of a question.
 
-    kind      int, float, bool, str or Path; choices: of a text, where it has few
-    others    types of what Python may give, too
-    default   None where it is required or where its absence means something
-    many      one value or several: a tuple
+    kind      type of the value: int, float, bool, str or Path
+    others    further types that Python may give
+    choices   all values of a text that has few; otherwise ()
+    default   None if the parameter is required, or if its absence has a meaning of its own
+    many      whether the value is a tuple, of one value or several
     """
 
     name: str
@@ -124,7 +125,7 @@ class Parameter(typing.NamedTuple):
     notes: tuple[Any, ...]
 
     def note(self, kind: type) -> Any:
-        """The parameter's note of a kind, or None."""
+        """The parameter's note that is an instance of a class, or None."""
         return next((note for note in self.notes if isinstance(note, kind)), None)
 
     @property
@@ -147,12 +148,12 @@ class Parameter(typing.NamedTuple):
 
     @property
     def column(self) -> str:
-        """Its name in requests and tables."""
+        """Name of the parameter in requests and tables."""
         return self.sweep.column or self.name
 
     @property
     def usual(self) -> Any:
-        """The default to show to readers."""
+        """The default that help and documentation show."""
         absent: Absent | None = self.note(Absent)
         if absent is not None:
             return absent.meaning
@@ -160,12 +161,12 @@ class Parameter(typing.NamedTuple):
 
     @property
     def names(self) -> Mapping[str, Any]:
-        """The table of names that its text may be, or call."""
+        """The table of names that the parameter's text may use; {} without one."""
         found: Mapping[str, Any] = resolve_name(self.spelled.table) if self.spelled and self.spelled.table else {}
         return found
 
     def check(self, value: Any, network: Any = None) -> Any:
-        """Convert a value given in Python for the question. Raises BadInput for a wrong type, and out of range."""
+        """Convert a value given in Python to the question's argument. Raises BadInput for a wrong type or range."""
         if value is None and self.optional:
             return None
         check_size_of_number(self.name, value, MOST_SHOWN)
@@ -179,7 +180,7 @@ class Parameter(typing.NamedTuple):
         return self._checked(value)
 
     def canonical(self, value: Any) -> Any:
-        """A checked value of a request: a text in its canonical spelling; values that only Python can pass stay."""
+        """Check a value for a request. Texts become canonical spellings; objects given in Python stay as they are."""
         if value is None or self.spelled is None:
             return self.check(value)
         if not isinstance(value, str) or not self.spelled.canonical:
@@ -225,12 +226,12 @@ _FITS: dict[type, tuple[str, Callable[[Any], bool]]] = {
 
 @cache
 def parameters_of(function: Callable[..., Any], skip: int) -> tuple[Parameter, ...]:
-    """The parameters of a question's function, without the first ones: the network, and how it is computed."""
+    """The parameters of a question's function without the first `skip`, which are the network and `How`."""
     return tuple(_parameter(one.name, hint, one.default) for one, hint in declared(function, skip))
 
 
 def declared(function: Callable[..., Any], skip: int) -> list[tuple[inspect.Parameter, Any]]:
-    """The parameters of a function or TypedDict and their types, without the first ones; of a group, its fields."""
+    """(parameter, type) of a function or TypedDict, without the first `skip`. Groups are replaced by their fields."""
     hints = typing.get_type_hints(function, include_extras=True)
     if typing.is_typeddict(function):
         keyword = inspect.Parameter.KEYWORD_ONLY
@@ -248,7 +249,7 @@ def declared(function: Callable[..., Any], skip: int) -> list[tuple[inspect.Para
 
 
 def grouped(function: Callable[..., Any], skip: int, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by name in the form that a function takes: a group's fields become an object of its class."""
+    """Convert values by name to the function's arguments: the fields of a group become an object of its class."""
     taken = dict(values)
     hints = typing.get_type_hints(function)
     for name in list(inspect.signature(function).parameters)[skip:]:

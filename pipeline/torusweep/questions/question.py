@@ -1,7 +1,7 @@
-"""A question: a function of a network, and all that follows from its signature.
+"""Questions about a network. The signature of a question's function declares all its parameters.
 
-Its section of the configuration, the request of a sweep's point, the command and the method of `torusweep.Network` have
-its parameters, their ranges, defaults and meanings from there.
+The parameters' ranges, defaults and meanings are taken from the signature for the question's command, its method of
+`torusweep.Network`, its section of a configuration and the requests of a sweep.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ LONG_SECONDS = 60.0  # from which the time that an answer takes is said before i
 
 
 class Part(NamedTuple):
-    """A table of an answer that its command can print alone: the answer's property of that name.
+    """A table that the question's command can print alone: the property of the answer that has the option's name.
 
-    without   parameters that say nothing of it
+    without   names of parameters that do not affect the table; the command refuses them with its option
     """
 
     meaning: str
@@ -39,13 +39,13 @@ class Part(NamedTuple):
 
 
 class File(NamedTuple):
-    """What a command also writes to a file where its option is given: the answer's property of that name.
+    """A file that a command writes if its option is given: the property of the answer that has the option's name.
 
-    The property is a text, or a table, which is written as CSV, or Parquet by the file's suffix.
+    The property is a text or a table. A table is written as CSV, or as Parquet if the file's suffix is .parquet.
 
-    suffixes  of the files that are written, in small letters; () any
-    needs   a parameter without which there is none
-    late    written after the answer is printed, so that a refusal does not take it away: it takes computation
+    suffixes  suffixes that the file may have, in small letters; () allows any
+    needs   name of a parameter that must be given for the file to exist; "" if it always exists
+    late    whether the file is written after the answer is printed, so that the answer is seen even if this fails
     """
 
     meaning: str
@@ -60,32 +60,32 @@ CERTIFICATE = File(
 
 
 class Aside(NamedTuple):
-    """Output of a command in place of an answer, whatever the network; answer: parameters by name → the output."""
+    """An output that a command prints instead of its answer. answer: makes it from the parameters' values by name."""
 
     meaning: str
     answer: Callable[[Mapping[str, Any]], Answer]
 
 
 class Askable:
-    """A question: command and Python function follow from the signature of `ask`.
+    """A question, whose command and Python function follow from the signature of `ask`.
 
-    ask       (network, how, its parameters …) → the answer; (networks, how, …) or (how, …) where it is about several
-              networks or none. Its docstring is the help: what it says before the first empty line is a line of its
-              own, paragraphs that begin with a blank keep their lines, and Python's examples come last
-    command   its name on the command line, and of the method or function
-    method    the name of the method, where it is another
-    about     "network": a method of `LazyNetwork`; nothing: a function of the package; "networks": both
-    heeds     what of a network the answer heeds (torusweep.questions.heeds); what else the network says is in a note
-    notes_of_files  whether its answer has the notes of a network's file itself
-    refuses   attributes of which networks that say them are refused: those heeded of which some are, others always
-    how       what of `How` the answer's computation heeds: backend, symmetry
-    examples  of its command, with what they show
-    parts     see `Part`
-    written   see `File`
-    shorter   options that leave something out of what the command prints, and what they say: the answer's property of
-              that name is the answer without it
-    asides    see `Aside`, by the name of the command's option
-    writes    the suffixes of the files that its answer can write (`Answer.write`), and what they hold
+    ask       function of the network, `How` and the question's parameters. A question about several networks takes a
+              list of them, one about none has no first argument. The docstring is the command's help: a summary,
+              paragraphs (indented ones keep their lines) and, last, examples in Python, which the help leaves out
+    command   name of the command, and of the Python method or function
+    method    name of the Python method if it differs from the command's; otherwise ""
+    about     "network": asked by a method of `Network`; "": by a function of the package; "networks": by both
+    heeds     attributes of a network that the answer depends on (torusweep.questions.heeds); a note names the others
+    notes_of_files  whether the answer itself prints the notes on a network's file
+    refuses   attributes that make the question refuse a network: some such networks if it is in `heeds`, else all
+    how       fields of `How` that affect the computation: backend, symmetry
+    examples  command lines for the help, each with its explanation
+    parts     tables that the command can print alone (`Part`), by option
+    written   files that the command can write (`File`), by option
+    shorter   help of each option that shortens the printed answer; the answer's property of the option's name is the
+              shortened answer
+    asides    outputs that replace the answer (`Aside`), by option
+    writes    (suffixes of the files that `Answer.write` can write, what these files contain)
     """
 
     ask: Callable[..., Answer]
@@ -108,29 +108,29 @@ class Askable:
         self.parameters = parameters_of(type(self).ask, self.skipped)
 
     def network_meant(self, text: str, values: Mapping[str, Any]) -> str:
-        """The spelling of the network that a text means, given the values of parameters."""
+        """The spelling of the network for a text that the user gave; it may depend on the parameters' values."""
         return text
 
     def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
-        """Raise BadInput or Refused, before anything is computed, for what a command refuses and a sweep explains."""
+        """Raise BadInput or Refused for values that a command refuses before any computation. Sweeps do not call it."""
 
     def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
-        """Raise BadInput or Refused, before anything is computed, for an answer that is known to have no certificate.
+        """Raise BadInput or Refused if the answer is known to have no certificate, before anything is computed.
 
-        values   of all parameters by name
+        values   value of every parameter, by name
         """
         if network is not None:
             check_derived(network)
 
     def check_plan(self, spelling: str, plan: Plan, values: Mapping[str, Any]) -> None:
-        """Raise Refused, before a network's arrays are made, where its answer would not fit into memory."""
+        """Raise Refused if the answer would not fit into memory, before the network's arrays are made."""
 
     def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
-        """Whether NumPy answers sooner than Numba loads: the backend `auto` of a command then is NumPy."""
+        """Whether NumPy computes the answer in less time than loading Numba takes; `auto` then chooses NumPy."""
         return False
 
     def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
-        """Seconds that the answer takes on one core, within a factor of about five; 0 where nothing is known."""
+        """Seconds that the answer takes on one core, within a factor of about five; 0 if no estimate is known."""
         return 0.0
 
     def answer(
@@ -141,11 +141,12 @@ class Askable:
         written: Callable[[str], str] = str,
         certified: bool = False,
     ) -> Answer:
-        """The answer to values by name, which may be of any type. Raises BadInput for one that is wrong.
+        """Check the given values and return the question's answer. Raises BadInput for a wrong value.
 
-        asked     the network, the networks, or None: what the question is about
-        written   how whoever asks writes the name of a parameter: where a refusal is about it, or has it in `…`
-        certified its certificate is wanted, too
+        asked     what the question is about: a network, several networks, or None
+        given     parameters' values by name, of any type; parameters that are missing take their default
+        written   converts a parameter's name to the caller's spelling of it (such as --name), for error messages
+        certified whether the caller also wants the certificate
         """
         known = {one.name: one for one in self.parameters}
         network = asked if isinstance(asked, Topology) else None
@@ -174,11 +175,11 @@ class Askable:
     def notes(
         self, networks: Mapping[str, Plan | Topology], values: Mapping[str, Any], heeded: Sequence[str] = ()
     ) -> dict[str, str]:
-        """By the spelling of each network that says more than the answer heeds: the note that names it.
+        """Notes on the attributes that the answer leaves out: the spelling of each network that has such → its note.
 
-        networks   or their plans, by their spelling
-        values  of parameters by name; others are not given
-        heeded  attributes that this answer heeds besides
+        networks   the networks, or their plans, by spelling
+        values  values of the given parameters, by name
+        heeded  attributes that this answer depends on in addition to `heeds`
         """
         values = {one.name: one.default for one in self.parameters} | dict(values) | {"networks": len(networks)}
         declared = {**self.heeds, **heeds(heeded)}
@@ -194,11 +195,11 @@ class Askable:
 
 
 class Question(Askable, Stage):
-    """A stage whose requests, entries and rows follow from the signature of `ask`.
+    """A stage of a sweep whose requests, entries and rows follow from the signature of `ask`.
 
-    phrase    completes "<network> …" with a request's parameters
-    entry     what its entries have besides its parameters; None: a configuration has none, each network is asked this
-    outermost parameters of which an entry's several values vary slowest, the slowest first; the others vary as written
+    phrase    format of a request, which follows the network's name in messages; its fields are the request's columns
+    entry     base class of an entry in a configuration; None if the stage has no entries, but one request per network
+    outermost parameters whose values vary slowest in the order of an entry's requests, the slowest of all first
     """
 
     phrase: ClassVar[str] = ""
@@ -207,14 +208,14 @@ class Question(Askable, Stage):
 
     def __init__(self) -> None:
         super().__init__()
-        # those that a configuration has
+        # parameters that a configuration may give
         self.swept = [one for one in self.parameters if not one.sweep.never]
-        # a stage whose entries or requests have another form declares them itself
+
         self.Entry = getattr(type(self), "Entry", None) or (self.entry and self._entry())
         self.Request = getattr(type(self), "Request", None) or self._request()
 
     def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
-        """The seconds that a sweep estimates for a point; 0 for requests of another form."""
+        """Sum of the seconds that a sweep estimates for the points; points that it cannot estimate count 0."""
         given = [values[one.name] if isinstance(values[one.name], tuple) else (values[one.name],) for one in self.swept]
         names, point = [one.column for one in self.swept], LazyNetwork(network.spelling)
         vars(point)["planned"] = network.spelling, network.plan
@@ -224,15 +225,13 @@ class Question(Askable, Stage):
         ]
         return sum(seconds for seconds in each if isinstance(seconds, float))
 
-    # --- the configuration --------------------------------------------------------------------------
-
     def _entry(self) -> type[NetworkChoice]:
-        """The entries of its section: a field for each parameter, a mapping for those that stand inside one."""
+        """The class of the entries in the stage's section, with a field for each parameter or group of parameters."""
         assert self.entry is not None
         return entry_of(self.entry, self.swept, self.command, title=self.name.title(), meaning=self.description)
 
     def _request(self) -> type[Any]:
-        """A frozen dataclass of its parameters."""
+        """The class of the stage's requests: a frozen dataclass with a field for each swept parameter."""
         columns = {column.name for column in self.columns}
         fields = []
         for one in self.swept:
@@ -248,11 +247,11 @@ class Question(Askable, Stage):
         return make_dataclass(f"{self.name.title()}Request", fields, frozen=True, namespace=body)
 
     def said(self, request: Any) -> str:
-        """The text that completes "<network> …" in messages."""
+        """The text that describes a request; in messages it follows the network's spelling."""
         return self.phrase.format(**vars(request))
 
     def values_of(self, entry: Any) -> dict[str, Sequence[Any]]:
-        """The values of each parameter in an entry, in canonical spellings; all combinations are its requests."""
+        """The values that an entry gives for each parameter, in canonical spellings, by the parameter's name."""
         values: dict[str, Sequence[Any]] = {}
         for one in self.swept:
             given = getattr(entry, one.sweep.inside or one.name)
@@ -281,11 +280,11 @@ class Question(Askable, Stage):
         return [file for files, text in reversed(spelled) if files and text for file in resolve_name(files)(text)]
 
     def values_in(self, request: Any) -> dict[str, Any]:
-        """The values of parameters that a request has."""
+        """The parameters' values in a request, by name."""
         return {one.name: getattr(request, one.column) for one in self.swept if hasattr(request, one.column)}
 
     def unheeded(self, plan: Plan, request: Any) -> list[str]:
-        """The attributes (torusweep.questions.heeds) that a network says and the rows of a request leave out."""
+        """The network's attributes (torusweep.questions.heeds) that the rows of a request do not take into account."""
         defaults = {one.name: one.default for one in self.parameters}
         return list(left_out(self.heeds, plan, defaults | self.values_in(request) | {"networks": 1}))
 
@@ -297,5 +296,5 @@ class Question(Askable, Stage):
 
 
 def _request_of(module: str, values: tuple[Any, ...]) -> Any:
-    """A request from another process, of the question that a module has."""
+    """Rebuild a pickled request from its values. module: the module of the request's question."""
     return resolve_name(f"{module}:QUESTION").Request(*values)

@@ -1,7 +1,7 @@
-"""Stages: a stage is a table whose rows are computed point by point; a point is a network and a request.
+"""Stages of a sweep: each computes one table, point by point. A point is a network and a request.
 
-Entries of its section of the configuration are made of mappings with known keys, intervals, one value or several, and a
-choice of networks.
+Also the types that entries of a configuration are made of: sections, intervals, ranges of numbers and choices of
+networks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST_NODES = 2**31 - 1  # node numbers are 32-bit
 
 @contextmanager
 def under(key: str, of_network: bool = False) -> Iterator[None]:
-    """Name the key of an entry that a refusal is about: whatever the network, or `of_network`, which may be skipped."""
+    """Add a key to the place that a BadInput raised inside names. of_network: the error is about the network only."""
     try:
         yield
     except BadInput as refusal:
@@ -44,16 +44,16 @@ def under(key: str, of_network: bool = False) -> Iterator[None]:
 
 
 class Section(BaseModel):
-    """A mapping whose keys are all known: a misspelt one is an error, and a number is never guessed from text."""
+    """A mapping in a configuration. Unknown keys are errors, and text is never converted to a number."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Interval(Section):
-    """Bounds, both included; a bare number stands for itself."""
+    """An interval of whole numbers that includes both bounds. A bare number is an interval of that number alone."""
 
-    lowest: int = Field(0, alias="from", ge=0, le=MOST_NODES, description="least value wanted")
-    highest: int = Field(alias="to", ge=0, le=MOST_NODES, description="greatest value wanted")
+    lowest: int = Field(0, alias="from", ge=0, le=MOST_NODES, description="least value that is accepted")
+    highest: int = Field(alias="to", ge=0, le=MOST_NODES, description="greatest value that is accepted")
 
     @model_validator(mode="after")
     def _ordered(self) -> Interval:
@@ -83,12 +83,12 @@ Spellings = Annotated[
 
 
 class Spread(Section):
-    """Numbers at equal distances, from the first: so many (count), or as many as fit (step)."""
+    """Evenly spaced numbers from `lowest` to `highest`: either their count or the step between them is given."""
 
     lowest: float = Field(alias="from", ge=0, le=10**9, description="first number")
     highest: float = Field(alias="to", ge=0, le=10**9, description="last number")
-    count: int | None = Field(None, ge=2, le=MOST_NUMBERS, description="how many numbers; or give step")
-    step: float | None = Field(None, gt=0, le=10**9, description="from each number to the next; or give count")
+    count: int | None = Field(None, ge=2, le=MOST_NUMBERS, description="number of numbers; or give step")
+    step: float | None = Field(None, gt=0, le=10**9, description="difference of neighbouring numbers; or give count")
 
     @model_validator(mode="after")
     def _spaced(self) -> Spread:
@@ -104,12 +104,12 @@ class Spread(Section):
         return self
 
     def _steps(self) -> int:
-        """Steps that fit between the ends; rounding may not lose the last one."""
+        """Number of steps that fit between the ends, with a tolerance so that rounding does not lose the last step."""
         assert self.step is not None
         return floor((self.highest - self.lowest) / self.step * (1 + 1e-12) + 1e-12)
 
     def size(self) -> int:
-        """The number of numbers."""
+        """Number of numbers in the range."""
         return self._steps() + 1 if self.count is None else self.count
 
     def numbers(self) -> tuple[float, ...]:
@@ -125,33 +125,33 @@ Rates = Spread | Rate | Annotated[tuple[Rate, ...], Field(strict=False)]
 
 
 def numbers_of(given: Rates) -> tuple[float, ...]:
-    """The numbers of a configuration, written out."""
+    """All numbers that a configuration gives as a number, a list or a range."""
     if isinstance(given, Spread):
         return given.numbers()
     return given if isinstance(given, tuple) else (given,)
 
 
 class NetworkChoice(Section):
-    """The choice of the sweep's networks that an entry is about."""
+    """The part of an entry that chooses networks of the sweep."""
 
     families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
         "all", description="families whose networks are chosen, or all"
     )
     topologies: Spellings | None = Field(
-        None, description="spellings of the sweep's networks that are chosen; null: any"
+        None, description="spellings of the networks that are chosen among the sweep's; null: all"
     )
     nodes: Bounds | None = Field(
-        None, description="number of nodes of the networks chosen: {from, to}, or one number; null: any"
+        None, description="number of nodes of the chosen networks: {from, to}, or one number; null: any"
     )
     skip_unsuitable: bool = Field(
         False,
         description=(
-            "leave out networks that the routing, traffic or placement does not suit, instead of refusing the sweep"
+            "leave out networks for which the routing, traffic or placement is not defined; otherwise they are an error"
         ),
     )
 
     def spaces(self) -> list[str]:
-        """Spellings of the design spaces that it names; none where it chooses networks of the sweep."""
+        """Spellings of the design spaces that the entry names; [] if it chooses networks of the sweep."""
         return []
 
 
@@ -162,8 +162,8 @@ Result = TypeVar("Result")
 class LazyNetwork:
     """A network of a sweep, built when its arrays are first needed.
 
-    spelling  canonical; that of a design space where an entry names such (`NetworkChoice.spaces`): it has no plan
-    memory    as of `How`
+    spelling  canonical spelling of the network, or of a design space (`NetworkChoice.spaces`), which has no plan
+    memory    bytes that the arrays may take; None for half of the machine's memory
     """
 
     def __init__(self, spelling: str, memory: int | None = None) -> None:
@@ -171,7 +171,7 @@ class LazyNetwork:
 
     @cached_property
     def planned(self) -> tuple[str, Plan]:
-        """Its canonical spelling and its plan; a file is read once."""
+        """The network's (canonical spelling, plan). A graph file is read only once."""
         return plan(self.spelling, memory=self.memory)
 
     @property
@@ -184,7 +184,7 @@ class LazyNetwork:
 
 
 def attempt(function: Callable[..., Result], *arguments: Any) -> Result | Exception:
-    """What a function returns, or the exception that it raises."""
+    """Call a function and return its result, or the exception that it raised."""
     try:
         return function(*arguments)
     except Exception as error:  # whatever one point does, the others are computed
@@ -192,15 +192,15 @@ def attempt(function: Callable[..., Result], *arguments: Any) -> Result | Except
 
 
 class Stage(Protocol):
-    """One kind of computation; `torusweep.stages.STAGES` lists all. Members with a body here are optional.
+    """A kind of computation in a sweep; `torusweep.stages.STAGES` lists all. Members with a body here are optional.
 
-    name      of its table, its section of the configuration, its shards
-    columns   of its table (`TABLE` of its folder's columns.py), in order
-    Entry     an entry of its section of the configuration; None where its requests come from the networks alone
-    row_bytes  on disk: of a row in its shard, its table and those made of it
-    Choice    its section of the configuration where that is a mapping, about every network; or none
-    Request   frozen dataclass of numbers and strings, None where one is absent; str(request) completes "<topology> …"
-    description   of its section of the configuration
+    name      name of the stage's table, of its section in a configuration, and of its shards
+    columns   columns of the stage's table, in order (`TABLE` in its folder's columns.py)
+    Entry     class of an entry in the stage's section; None if its requests come from the networks alone
+    row_bytes  bytes on disk for each row: in its shard, in its table, and in the tables made from it
+    Choice    class of the section if it is one mapping for every network; None if it is a list of entries
+    Request   frozen dataclass of numbers, strings and None; str(request) follows the network's spelling in messages
+    description   meaning of the stage's section in a configuration
     """
 
     name: str
@@ -212,86 +212,86 @@ class Stage(Protocol):
     row_bytes: int = 1_500
 
     def request_for_network(self, fault_nodes: int | None, choice: Any) -> Any | None:
-        """The request that every network of a sweep has, whatever its entries; None: there is none.
+        """The request that a sweep makes for every network without an entry; None if the stage makes none.
 
-        fault_nodes   node faults at a time for the network's fault diameter
-        choice        its section, where that is a `Choice` or "none"; None: the usual one
+        fault_nodes   number of simultaneous node faults for the network's fault diameter; None for none
+        choice        the stage's section of the configuration: a `Choice`, "none", or None if it is not given
         """
         return None
 
     def requests(self, entry: Any) -> Iterable[Any]:
-        """Every request of an entry, whatever the network, in canonical spellings.
+        """All requests of an entry, in canonical spellings. They do not depend on the network.
 
-        Raises BadInput for what is wrong on every network, naming its key (torusweep.questions.stage.under).
+        Raises BadInput, with the key's name (`under`), for a value that is wrong for every network.
         """
         return ()
 
     def check(self, network: LazyNetwork, request: Any) -> None:
-        """Raise BadInput where a request does not suit a network, Refused where it would take too long.
+        """Raise BadInput if a request is not defined for a network, and Refused if its rows would take too long.
 
-        Of a run of networks (torusweep.networks.seed_runs) the first is checked for all: what else a draw leaves unfit
-        is refused by `rows`, and fails alone.
+        Of networks that differ in their seeds (torusweep.networks.seed_runs) only the first is checked. If another one
+        is not suitable, `rows` refuses it, and only its own point fails.
         """
         return
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
-        """Seconds on one core, within a factor of about five; of a network that is computed with others, its share."""
+        """Seconds on one core, within a factor of about five. For points computed together, the share of this point."""
         ...
 
     def memory(self, network: LazyNetwork, request: Any) -> int:
-        """Bytes that the network and the rows' computation take, about."""
+        """Estimate the bytes of memory that the network and the computation of its rows take."""
         return network.plan.bytes
 
     def files(self, request: Any) -> Sequence[Path]:
-        """Files that a request names."""
+        """Files that the computation of a request reads."""
         return ()
 
     def row_count(self, network: LazyNetwork, request: Any) -> int:
-        """Rows of a request, about."""
+        """Estimate the number of rows of a point."""
         return 1
 
     def rows(self, network: LazyNetwork, request: Any, options: How) -> Rows:
-        """The rows of one point: records, or an Arrow table where they are many; exactly the stage's columns, in order.
+        """Compute the rows of one point, with exactly the stage's columns in order. Many rows may be an Arrow table.
 
-        Raises BadInput where the request does not suit the network, Refused where it does not fit, BackendUnavailable.
+        Raises BadInput if the request is not defined for the network, Refused if it takes too much memory or time, and
+        BackendUnavailable.
         """
         ...
 
     def rows_of_many(self, points: Iterable[tuple[LazyNetwork, Any]], options: How) -> list[Rows | Exception]:
-        """The rows of each point, in order, or what `rows` raises for it: a point that fails does so alone.
+        """For each point, in order, its rows or the exception that `rows` raises. Other points are still computed.
 
-        points   networks and requests. It may be an iterator, so that a network is let go when it is not needed any
-                 more
+        points   (network, request) of each point; an iterator can free a network's memory after its last point
         """
         return [attempt(self.rows, network, request, options) for network, request in points]
 
     def together(self, network: LazyNetwork, request: Any) -> Hashable:
-        """What networks have in common whose rows are computed together (`rows_of_block`); None: each alone."""
+        """A key that is equal for networks whose rows are computed together (`rows_of_block`); None if not together."""
         return None
 
     def rows_of_block(self, networks: Sequence[tuple[str, Plan]], request: Any, options: How) -> pa.Table:
-        """A row for each network, in order, computed together.
+        """Compute the rows of several networks together: one row for each network, in order.
 
-        networks   (canonical spelling, plan) of each network; of a run of seeds (torusweep.networks.seed_runs) that of
-                   its first. `together` is the same of all, and not None
+        networks   (canonical spelling, plan) of each network, all with the same value of `together`, which is not None.
+                   In a run of seeds (torusweep.networks.seed_runs) every plan is that of the first network
 
-        Raises what `rows` raises for one of them.
+        Raises the exception that `rows` raises for the first network that fails.
         """
         raise TypeError(f"rows of {self.name} are computed one by one")
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
-        """Lines that prove a row (docs/certificates.md), given the table's columns `certified`.
+        """The certificate of a row (docs/certificates.md), made from those columns that the table lists as `certified`.
 
-        network   None where rows are not of networks
+        network   the row's network; None if the table's rows are not about networks
 
-        Raises BadInput where it cannot be proved.
+        Raises BadInput if the row has no certificate.
         """
         raise BadInput(f"expected a table that is proved, got {self.name}; leave it out")
 
     def section(self, tables: Tables) -> Chapter | None:
-        """Its section of the page, from a sweep's tables as lists of records: that of `section.py` beside its module.
+        """The stage's section of the page, drawn by `section.py` in the folder of the stage's module; None without one.
 
-        None without one. Only a page draws, and the drawing library takes long to import.
+        tables   the sweep's tables as lists of records
         """
         room = type(self).__module__.rpartition(".")[0]
         drawn: Chapter | None = None
