@@ -1,5 +1,5 @@
-"""How traffic loads the channels of a network under a routing: exactly, or sampled.
+"""Channel loads of a network under a routing and a traffic pattern: computed exactly, or sampled.
 
-Loads are flits per cycle, when terminals inject one flit per cycle on average, divided by the channel's
-bandwidth: flits a cycle of a link, times the number of parallel links.
+A load is the flits per cycle over a channel, if terminals inject one flit per cycle on average, divided by the
+channel's bandwidth: the flits per cycle of one link, times the number of parallel links.
 """

@@ -1,6 +1,6 @@
-"""Bounds for the table `loads`: the capacity under the best routing, and the worst permutation of the given one.
+"""Bounds for the table `loads`: the capacity under the best routing, and the given routing's worst permutation.
 
-The worst permutation follows from the expected passes over each channel by a flit of each pair.
+The worst permutation follows from the expected number of times that a flit of each pair passes each channel.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from torusweep.traffic.given import delivered
 
 BLOCK = 1 << 20  # pairs walked at a time
 MAX_MATCHING_NODES = 1024  # a matching of a thousand nodes takes about a second
-MAX_SHARES = 1 << 27  # of pairs in channels: 1 GiB
+MAX_SHARES = 1 << 27  # shares of pairs in channels: 1 GiB
 
 
 def representative_channels(routing: Routing) -> np.ndarray:
-    """int64[C]: a channel (node · P + port) of each class of equivalent channels under the routing, or all channels."""
+    """int64[C]: one channel (node · P + port) of each class that is equivalent under the routing, or every channel."""
     topology = routing.topology
     width = topology.ports.shape[1]
     present = np.flatnonzero(topology.ports != NO_PORT)
@@ -50,7 +50,7 @@ def representative_channels(routing: Routing) -> np.ndarray:
 
 
 def pair_shares(routing: Routing, channels: np.ndarray) -> np.ndarray:
-    """float64[C, N, N]: expected passes of channels, int64[C], by a flit from s to t, over its routes."""
+    """float64[C, N, N]: expected number of times that a flit from s to t passes each channel. channels: int64[C]."""
     numbered = np.full(routing.topology.ports.size, -1)
     numbered[channels] = np.arange(len(channels))
     number = numbered.reshape(routing.topology.ports.shape)
@@ -91,7 +91,7 @@ def _source_shares(routing: SourceRouting, number: np.ndarray, channels: int) ->
 
 
 def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) -> np.ndarray:
-    """Work by increasing distance: passes from a state are the weighted sum of its successors' passes."""
+    """Shares of layered routing, by increasing distance: a state's passes are the weighted sum of its successors'."""
     nodes, states = routing.topology.nodes, routing.states
     arcs = states != NO_PORT
     capacity = links_of_arcs(routing)
@@ -119,7 +119,7 @@ def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) 
 
 
 def _table_shares(routing: TableRouting, number: np.ndarray, channels: int) -> np.ndarray:
-    """Work against the order of configurations: passes from one are those of its rows and of their successors."""
+    """Shares of a table, in reverse order of configurations: passes by a configuration's rows and by its successors."""
     nodes = routing.topology.nodes
     share = np.zeros((channels, nodes, nodes))
     destination, source = np.divmod(routing.entry_pair, nodes)
@@ -139,7 +139,7 @@ def _table_shares(routing: TableRouting, number: np.ndarray, channels: int) -> n
 
 
 def _distance_to(states: np.ndarray, finish: int) -> np.ndarray:
-    """int64[S]: arcs from every state to `finish`, −1 = no path."""
+    """int64[S]: number of arcs from every state to `finish`; −1 if no path leads there."""
     distance = np.full(len(states), -1)
     distance[finish], level = 0, 0
     while True:
@@ -157,11 +157,11 @@ def bounds_of(
     traffic: str | GivenTraffic | None = None,
     use_symmetry: bool = True,
 ) -> Bounds:
-    """The capacity by linear programming, the worst permutation, and the effective width of the narrowest known cut.
+    """Return the capacity by linear programming, the worst permutation, and the effective width of the best known cut.
 
-    routing, traffic  routing and traffic of the loads; None: as the loads spell them
+    routing, traffic  routing and traffic of the loads; None: the spellings that `loads` names
 
-    A bound that is too large to compute is None; bounds_method says why.
+    A bound that is too large to compute is None, and bounds_method gives the reason.
     """
     topology = loads.topology
     traffic = traffic or loads.traffic
@@ -169,7 +169,7 @@ def bounds_of(
     spelled, pattern = pattern_on(traffic, topology)
     sent, lost = delivered(topology, pattern, *unrouted(form))
     if lost.lost_traffic:
-        traffic = GivenTraffic(spelled, sent)  # what the loads are of
+        traffic = GivenTraffic(spelled, sent)  # the traffic that the loads belong to
     matrix = sent.at_nodes(topology.terminals, topology.nodes)
     use = effective_bisection(topology, loads.load, matrix, best_half(topology))
     best, method = _capacity(topology, traffic, "all", use_symmetry)

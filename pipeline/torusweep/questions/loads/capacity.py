@@ -1,4 +1,4 @@
-"""The question `capacity`: how much of a traffic any routing can carry at most."""
+"""The question `capacity`: the largest throughput that any routing reaches under a traffic pattern."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ WIDE, SLOW_FLOWS = 0.01, 90_000  # such a gap takes the first-order method a fra
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Capacity(Answer):
-    """The throughput that no routing can exceed under a traffic, with proof.
+    """The throughput that no routing can exceed under a traffic pattern, with proof.
 
-    throughput  flits per cycle per terminal that some routing carries; inf if nothing is sent over a channel
-    bound       throughput that no routing exceeds; the optimum lies between both
+    throughput  flits per cycle per terminal that some routing carries; inf if no traffic crosses a channel
+    bound       throughput that no routing exceeds; the optimum lies between throughput and bound
     gap         bound / throughput − 1; about 0 for a linear program
     load        float64[N, P], channel loads of a routing that carries the throughput, as in `Loads`
-    routes      all, or minimal: routes with the fewest hops only
-    method      the linear program or the first-order method, and how closely their proofs meet
+    routes      all, or minimal: only routes with the fewest hops
+    method      the linear program or the first-order method, and how closely both bounds agree
     """
 
     topology: str
@@ -57,12 +57,12 @@ class Capacity(Answer):
 
     @property
     def json(self) -> Row:
-        """The row for JSON, with null for an infinite throughput (if nothing is sent over a channel)."""
+        """The row for JSON; an infinite throughput, if no traffic crosses a channel, becomes null."""
         return {name: None if value == inf else value for name, value in self.record.items()}
 
     @property
     def record(self) -> Row:
-        """The numbers as Python values."""
+        """The row of this answer, as Python values."""
         names = ("topology", "traffic", "routes", "throughput", "bound", "gap", "method")
         return {name: getattr(self, name) for name in names}
 
@@ -85,21 +85,21 @@ def capacity(
     traffic: Annotated[str | GivenTraffic, TRAFFIC] = "uniform",
     *,
     routes: Annotated[
-        Literal["all", "minimal"], Meaning("which may be used: all, or those with the fewest hops")
+        Literal["all", "minimal"], Meaning("routes that may be used: all, or those with the fewest hops")
     ] = "all",
     gap: Annotated[
         float,
         Number(
             0,
-            "where the linear program is too large or slow, two bounds suffice that differ by this share of the lower",
+            "if the linear program is too large or slow, accept two bounds that differ by this share of the lower one",
             1,
             open=True,
         ),
-        Absent("the optimum or nothing"),
+        Absent("the optimum, or a refusal"),
     ]
     | None = None,
     minutes: Annotated[
-        float, Number(0, "after which the two bounds are told as they are, whatever their gap", 10_000, open=True)
+        float, Number(0, "minutes after which the two bounds are reported, whatever their gap", 10_000, open=True)
     ] = 20.0,
 ) -> Capacity:
     """The most that any routing can carry of a traffic, with proof.

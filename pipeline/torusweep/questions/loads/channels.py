@@ -1,6 +1,6 @@
-"""Channel loads of one traffic pattern, and the rows of the tables `loads` and `channel_loads`.
+"""Channel loads under one traffic pattern, and the rows of the tables `loads` and `channel_loads`.
 
-The channel loads of its phases give the time and the bandwidth of a collective operation.
+The channel loads of each phase give the time and the bandwidth of a collective operation.
 
 Times are in cycles per flit of message, for messages so long that bandwidth dominates: they do not include the
 latency of the steps. Bandwidths are in flits per cycle per terminal.
@@ -23,16 +23,16 @@ from torusweep.tables.columns import arrow_schema
 from torusweep.traffic import Phase, Traffic
 from torusweep.traffic.given import NOTHING, Lost
 
-ROUNDING = 1e-12  # relative, of a load and of sums of loads
+ROUNDING = 1e-12  # relative rounding error of a load, and of a sum of loads
 
 
 class PhaseTime(NamedTuple):
-    """The time of a phase.
+    """The time of one phase of a collective operation.
 
     name, volume, steps       as in `Phase`
     max_channel_load          load of the busiest channel
     cycles_per_flit           cycles per flit of message, limited by channels
-    terminal_cycles_per_flit  the same, limited by channels and terminals
+    terminal_cycles_per_flit  cycles per flit of message, limited by channels and terminals
     """
 
     name: str
@@ -44,12 +44,12 @@ class PhaseTime(NamedTuple):
 
 
 class CollectiveLoads(NamedTuple):
-    """The time and the bandwidths of an operation, a sequence of phases.
+    """The time and the bandwidths of a collective operation, which is a sequence of phases.
 
     cycles_per_flit       time of all phases, if channels carry at most one flit per cycle
-    algorithm_bandwidth   its reciprocal: message length over time
-    bus_bandwidth         2 (N − 1)/N times that: the least data that each terminal must send, over time
-    terminal_…            the same if each terminal also sends and receives at most one flit per cycle
+    algorithm_bandwidth   1 / cycles_per_flit: message length divided by time
+    bus_bandwidth         2 (N − 1)/N · algorithm_bandwidth: the least data that a terminal must send, divided by time
+    terminal_…            the same quantity if each terminal also sends and receives at most one flit per cycle
     """
 
     phases: tuple[PhaseTime, ...]
@@ -62,11 +62,11 @@ class CollectiveLoads(NamedTuple):
 
 
 def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> CollectiveLoads:
-    """The time of an all-reduce and its bandwidths, from the maximum channel load of each phase.
+    """Return the time and the bandwidths of an all-reduce, given the maximum channel load of each phase.
 
     phases     Traffic.phases, in sequence
     max_loads  flits per cycle over each phase's busiest channel, at one flit per cycle per terminal on average
-    Raises ValueError if the two have different lengths.
+    Raises ValueError if `phases` and `max_loads` have different lengths.
     Source: bus bandwidth by the convention of NVIDIA's nccl-tests (doc/PERFORMANCE.md, AllReduce).
     """
     times = tuple(_time(phase, load) for phase, load in zip(phases, max_loads, strict=True))
@@ -86,17 +86,17 @@ def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> Collectiv
 
 
 def _time(phase: Phase, load: float) -> PhaseTime:
-    """The time of a phase, which lasts until the busiest channel, or terminal, has carried all its flits."""
+    """Return the time of a phase, which lasts until the busiest channel or terminal has carried all its flits."""
     terminal = max(load, float(phase.traffic.received().max()), float(phase.traffic.sent().max()))
     return PhaseTime(phase.name, phase.volume, phase.steps, load, phase.volume * load, phase.volume * terminal)
 
 
 class MaximumEstimate(NamedTuple):
-    """The accuracy of a sampled maximum.
+    """The accuracy of a maximum load that was estimated from sampled packets.
 
     stderr      standard error of the maximum load, from batches of packets
-    low         load on one half of the packets of the channel with the largest load on the other half. It is biased
-                downwards, the maximum upwards
+    low         load, on one half of the packets, of the channel that has the largest load on the other half; biased
+                downwards, while the maximum load is biased upwards
     low_stderr  standard error of low
     packets     number of sampled packets
     seed        seed of the sample
@@ -110,7 +110,7 @@ class MaximumEstimate(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """The columns of the table `loads` of the same names."""
+    """Bounds of a network, routing and traffic: the columns with these names in the table `loads`."""
 
     cut_links: int | None
     effective_cut_links: float | None
@@ -124,37 +124,37 @@ NO_BOUNDS = Bounds(None, None, None, None, None, "")
 
 
 class ChannelRates(NamedTuple):
-    """Traffic and capacity of each channel, float64[A], bits a second, in the order of `Topology.arcs`."""
+    """Traffic and capacity of each channel, float64[A], in bits per second, in the order of `Topology.arcs`."""
 
     carried: np.ndarray
     capacity: np.ndarray
 
     @property
     def percent(self) -> np.ndarray:
-        """float64[A]: traffic in percent of the capacity."""
+        """float64[A]: traffic over each channel in percent of its capacity."""
         return 100 * self.carried / self.capacity
 
     @property
     def over(self) -> int:
-        """The number of channels with more traffic than capacity."""
+        """Number of channels whose traffic exceeds their capacity."""
         return int((self.percent > 100 * (1 + ROUNDING)).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class ChannelLoads:
-    """Loads of every channel.
+    """The load of every channel under one routing and traffic pattern.
 
     routing, traffic   canonical spellings
-    load        float64[N, P]    load of each port's channel, divided by its bandwidth; 0 without a channel
-    mean_hops   float            hops per injected flit; flits to their own source count: 0 hops, or Valiant's way back
-    ejected     float            flits that the busiest terminal receives, over those that it can receive in a cycle
-    sent        float            flits that the busiest terminal sends, likewise, if terminals send one on average
-    estimate    accuracy of sampled loads; None: the loads are exact
-    collective  times of a collective operation, with exact loads
-    stretch     mean_hops over that of shortest paths; None if not computed, or if nothing moves
+    load        float64[N, P]: load of each port's channel, divided by its bandwidth; 0 for ports without a channel
+    mean_hops   mean hops per injected flit; a flit to its own source counts with 0 hops, or with Valiant's detour
+    ejected     flits per cycle to the busiest terminal, divided by those it can receive, if terminals send 1 on average
+    sent        flits per cycle from the busiest terminal, divided by those it can send, if terminals send 1 on average
+    estimate    accuracy of sampled loads; None if the loads are exact
+    collective  times of a collective operation; None for other traffic or sampled loads
+    stretch     mean_hops divided by the mean over shortest paths; None if not computed, or if no flit moves
     lost        the pairs without a route, whose traffic is left out
-    rate        bits a second that the mean terminal sends; None if not said
-    senders     number of senders of multicast traffic, a flit a cycle each; None: all send one, on average
+    rate        bits per second that the mean terminal sends; None if not specified
+    senders     number of multicast senders, which send one flit per cycle each; None if traffic is not multicast
     """
 
     topology: Topology
@@ -173,14 +173,14 @@ class ChannelLoads:
 
     @property
     def injected(self) -> float:
-        """Flits that enter the network each cycle: one flit per terminal and cycle, less lost traffic."""
+        """Flits that enter the network per cycle: one per terminal less lost traffic; one per sender of multicast."""
         if self.senders is not None:
             return self.senders
         return len(self.topology.terminals) * (1 - self.lost.lost_traffic)
 
     @cached_property
     def rates(self) -> ChannelRates | None:
-        """Traffic and capacity of the channels in bits a second; None if demands or links have no unit."""
+        """Traffic and capacity of the channels in bits per second; None if demands or links have no unit."""
         topology, unit = self.topology, self.topology.plan.rate
         if self.rate is None or unit is None:
             return None
@@ -191,7 +191,7 @@ class ChannelLoads:
 
 
 def at_terminals(topology: Topology, traffic: Traffic) -> tuple[float, float]:
-    """(`ChannelLoads.ejected`, `ChannelLoads.sent`) of a traffic."""
+    """Return the values of `ChannelLoads.ejected` and `ChannelLoads.sent` for a traffic pattern."""
     if not topology.plan.hosts_end:
         return float(traffic.received().max()), traffic.most_sent()
     out, into = terminal_rates(topology)
@@ -203,7 +203,7 @@ def at_terminals(topology: Topology, traffic: Traffic) -> tuple[float, float]:
 
 
 def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, Any]:
-    """The row of the table `loads`, from channel loads and, if requested, bounds."""
+    """Return the row of the table `loads`. bounds: None if no bounds were requested."""
     topology, estimate, operation, rates = loads.topology, loads.estimate, loads.collective, loads.rates
     present = topology.ports != NO_PORT
     load, kind = loads.load[present], topology.link_class[present]
@@ -252,7 +252,7 @@ def _phase(phase: PhaseTime) -> dict[str, Any]:
 
 
 def channel_table(loads: ChannelLoads) -> pa.Table:
-    """The rows of the table `channel_loads`: every channel once, in the order of nodes and ports."""
+    """Return the rows of the table `channel_loads`: every channel once, in the order of nodes and ports."""
     topology = loads.topology
     tail, head, port = topology.arcs
     kind = topology.link_class[tail, port]
@@ -281,6 +281,6 @@ def channel_table(loads: ChannelLoads) -> pa.Table:
 
 
 def _mean_and_max(load: np.ndarray) -> tuple[float, float]:
-    """(mean, maximum); rounding must not lift the mean of equal loads above the maximum."""
+    """Return (mean, maximum) of the loads, where rounding cannot lift the mean of equal loads above the maximum."""
     most = float(load.max())
     return min(float(load.mean()), most), most

@@ -1,7 +1,7 @@
-"""Exact expected loads of channels.
+"""Exact expected channel loads.
 
-The flows of a routing table are followed over its configurations; the flows of shortest paths over a graph of states
-from one root of each orbit, if symmetry allows it.
+For a routing table, flows are followed over its configurations. For shortest paths, they are followed over a graph of
+states, from one root of each orbit if symmetry allows it.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from torusweep.traffic.given import delivered
 
 BLOCK = 1 << 22  # demands at a time: 32 MiB
 LAYERED_BLOCK = 1 << 23  # demands at a time: 64 MiB
-# pairs of a root and a state at a time where all roots have the same demands: 20 s of two cores, to hide other passes
+# pairs of a root and a state at a time if all roots have the same demands: 20 s of two cores, to hide other passes
 PAIRS = 1 << 31
-MAX_STRETCH_NODES = 5000  # without symmetry, larger networks have no stretch: it needs all shortest paths
+MAX_STRETCH_NODES = 5000  # largest network whose stretch is computed without symmetry, from all shortest paths
 
 
 def table_flows(
     routing: TableRouting, traffic: Traffic, *, progress: Callable[[float], None] | None = None
 ) -> np.ndarray:
-    """float64[N, P]: flits over every channel, for traffic between the nodes.
+    """Return float64[N, P]: flits over every channel, for traffic between nodes.
 
-    The loads are exact sums, rounded once (`torusweep_kernels.forwarding`), so a table's loads do not depend on the
-    order of its rows, to the last bit.
-    progress   receives the share of the destinations that have been followed
+    The loads are exact sums, rounded once (`torusweep_kernels.forwarding`), and so do not depend on the order of the
+    table's rows, to the last bit.
+    progress   called with the share of the destinations that have been followed
     """
     topology, nodes = routing.topology, routing.topology.nodes
     table = table_of_kernel(routing)
@@ -72,7 +72,7 @@ def table_flows(
     return rounded(load, rest).reshape(topology.ports.shape)
 
 
-Twice = tuple[np.ndarray, np.ndarray]  # numbers, and what rounding left of them: torusweep_kernels.sums
+Twice = tuple[np.ndarray, np.ndarray]  # rounded numbers, and the remainders of rounding: torusweep_kernels.sums
 
 
 def layered_flows(
@@ -84,11 +84,11 @@ def layered_flows(
     threads: int | None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, float]:
-    """(float64[N, P] flits over every channel, flits without a path) for traffic between the nodes.
+    """Return (float64[N, P], flits over every channel; the flits without a path), for traffic between nodes.
 
     The loads are exact sums, rounded once (`torusweep_kernels.loads.minimal_loads`).
-    progress   receives the share of the roots that have been followed
-    Raises BadInput where there are more shortest paths between two nodes than float64 can count.
+    progress   called with the share of the roots that have been followed
+    Raises BadInput if there are more shortest paths between two nodes than float64 can count.
     """
     topology = routing.topology
     images = proved_symmetries(topology) if use_symmetry and traffic.symmetric and routing.plain else []
@@ -108,7 +108,7 @@ def layered_flows(
 def shortest_hops(
     topology: Topology, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None
 ) -> float:
-    """Hops of all flits over shortest paths: demands times distances, in float64."""
+    """Return the hops of all flits over shortest paths: the sum of demand times distance, in float64."""
     if topology.ends is not None:
         options: dict[str, Any] = {"use_symmetry": use_symmetry, "backend": backend, "threads": threads}
         return fsum(layered_flows(minimal_ecmp(topology), traffic, **options)[0].ravel().tolist())
@@ -135,7 +135,7 @@ def shortest_hops(
 
 
 def channels_of_arcs(routing: LayeredRouting, flows: np.ndarray) -> np.ndarray:
-    """int64[N, P]: flows over channels, from flows over arcs between states, int64[S, Q]."""
+    """Return int64[N, P], flows over channels, from flows int64[S, Q] over arcs between states."""
     if routing.plain:
         return flows
     (state, arc), channel = _arcs_and_channels(routing)
@@ -154,7 +154,7 @@ def _exact_channels_of_arcs(routing: LayeredRouting, flows: Twice) -> Twice:
 
 
 def _arcs_and_channels(routing: LayeredRouting) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """((state, arc) of all arcs that use a channel, the number of that channel: node · P + port)."""
+    """Return ((state, arc) of every arc that uses a channel, the number of that channel: node · P + port)."""
     state, arc = np.nonzero((routing.states != NO_PORT) & (routing.port != NO_PORT))
     width = routing.topology.ports.shape[1]
     return (state, arc), routing.node[state].astype(np.int64) * width + routing.port[state, arc]
@@ -168,17 +168,17 @@ def _sum_over_roots(
     threads: int | None,
     progress: Callable[[float], None] | None,
 ) -> tuple[Twice, float]:
-    """The flows to all destinations, one for each orbit of nodes, times the size of the orbit.
+    """Sum the flows to all destinations: those to one root of each orbit of nodes, times the size of the orbit.
 
-    They are followed backwards: a split by next hops depends on the destination, and so do the path counts that
-    `routing.shortest_paths` gives to a table.
+    Flows are followed from the destination backwards: a split by next hops depends on the destination, as do the path
+    counts that `routing.shortest_paths` gives to a table.
     """
     busy = traffic.received()[nodes.representatives] > 0
     roots, sizes = nodes.representatives[busy], nodes.sizes[busy]
     flows, lost = (np.zeros(routing.states.shape), np.zeros(routing.states.shape)), 0.0
     capacity, channels, done = links_of_arcs(routing), Channels(), 0
     step = max(1, (LAYERED_BLOCK if _scaled_demand(routing, traffic, roots) is None else PAIRS) // len(routing.states))
-    if len(roots) > step:  # so that those of a time are near one another, not a few rows of a torus
+    if len(roots) > step:  # so that the roots of a block are near one another, not spread over a few rows of a torus
         step = -(-step // ROOTS) * ROOTS
         near = order_of_roots(routing.states, routing.finish[roots], exact=True)
         roots, sizes = roots[near], sizes[near]
@@ -211,7 +211,7 @@ def _sum_over_roots(
 
 
 def _demand(routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray) -> np.ndarray:
-    """float64[B, S]: demand of every state to each destination."""
+    """float64[B, S]: demand from every state to each destination."""
     at_nodes = traffic.columns(destinations)
     if routing.plain:
         return at_nodes
@@ -223,7 +223,7 @@ def _demand(routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray)
 def _scaled_demand(
     routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """(float64[B], float64[S]): factors of `_demand`, or None. Its diagonal may differ, since it loads no channel."""
+    """(float64[B], float64[S]): outer factors of `_demand`, except its diagonal, which loads no channel; or None."""
     scaled = traffic.scaled_columns(destinations) if routing.plain or not traffic.own.nnz else None
     if scaled is None or routing.plain:
         return scaled
@@ -233,10 +233,10 @@ def _scaled_demand(
 
 
 def _average_over_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits, load: Twice) -> Twice:
-    """The load of every channel, from the loads that one root of each orbit causes.
+    """Return the load of every channel, given the loads that one root of each orbit causes.
 
-    All channels of an orbit carry the same load, and the sum over the orbit does not depend on the choice of roots;
-    each channel therefore carries the mean. The two directions of a link may differ (split by next hops).
+    All channels of an orbit carry the same load, and the sum over the orbit does not depend on the choice of roots, so
+    each channel carries the mean. The two directions of a link may differ if traffic is split by next hops.
     """
     present = topology.ports != NO_PORT
     orbit = channel_orbits(topology, images, nodes)
@@ -259,13 +259,13 @@ def exact_loads(
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> ChannelLoads:
-    """Expected load of every channel: exact sums, rounded once, and then divided by the channel's links.
+    """Return the expected load of every channel: an exact sum, rounded once, divided by the number of parallel links.
 
-    routing        a routing's spelling (torusweep.routing), or a given one
-    traffic        a pattern's spelling (torusweep.traffic), or a given matrix
+    routing        a routing's spelling (torusweep.routing), or a routing object
+    traffic        a pattern's spelling (torusweep.traffic), or a traffic matrix
     use_symmetry   follow one node of each orbit if routing and traffic allow it; the loads are the same
-    as_table       follow the routing as the table of next hops that `torusweep routes` writes; the loads are the same
-    progress       receives the share of the work that is done
+    as_table       follow the table of next hops that `torusweep routes` writes for the routing; the loads are the same
+    progress       called with the share of the work that is done
     Raises BadInput if the routing or the pattern is unknown or does not fit the network, or if some traffic
     has no path to its destination; Refused if there are too many pairs to follow.
     """
@@ -311,7 +311,7 @@ def exact_loads(
 
 
 def _flows(routing: Routing, traffic: Traffic, **options: Any) -> tuple[np.ndarray, float]:
-    """(float64[N, P] flits over every channel, hops of all flits)."""
+    """Return (float64[N, P], flits over every channel; the hops of all flits)."""
     if isinstance(routing, LayeredRouting):
         load, lost = layered_flows(routing, traffic, **options)
         if lost:

@@ -1,8 +1,8 @@
-"""Loads estimated from random packets, with standard errors and bounds on the bias of the maximum.
+"""Loads estimated from random packets, with standard errors and two estimates that enclose the maximum load.
 
-The maximum of many noisy loads is biased upwards, because the noise takes part in the selection. The
-channel that is largest on one half of the packets, measured on the other half, is biased downwards,
-because it may not be the true maximum. Both are reported.
+The maximum of many noisy loads is biased upwards, because the noise takes part in the selection. The second estimate
+selects the largest channel on one half of the packets and measures it on the other half. It is biased downwards,
+because another channel may have the true maximum. Both are reported.
 
 Packets come from counter-based random numbers, so that packet i is the same in every block.
 """
@@ -37,19 +37,19 @@ from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.given import delivered
 
 ROUTES = 3  # stream of random numbers (torusweep_kernels.philox.draws); pairs have 1 and 2
-GROUPS = 32  # batches for the standard error; packet i belongs to batch i modulo 32
+GROUPS = 32  # batches for the standard error; packet i belongs to batch i mod 32
 ROUND = 1 << 22  # packets between checks of the error
-GPU_ROUND = 1 << 24  # packets of a call that may use a GPU, where no error is checked: it copies counts once
-BLOCK = 1 << 16  # packets drawn at a time, which fit into cache
-ROUTE_BLOCK = 1 << 20  # pairs whose routes are built at a time, where there are too many to build all at once
+GPU_ROUND = 1 << 24  # packets per call on a GPU if no error is checked; counts are copied once per call
+BLOCK = 1 << 16  # packets drawn at a time; they fit into cache
+ROUTE_BLOCK = 1 << 20  # pairs whose routes are built at a time, if there are too many pairs to build all at once
 PACKETS = 10_000_000
 MIN_PACKETS = 2 * GROUPS
 
 
 class TrafficPackets:
-    """Random packets of the traffic between the nodes.
+    """Random packets of the traffic between nodes.
 
-    backend  numpy: the specification; otherwise Numba draws packets that are needed in memory
+    backend  numpy: the specification; any other: Numba draws the packets that are needed in host memory
     """
 
     def __init__(self, traffic: Traffic, seed: int, backend: str) -> None:
@@ -57,16 +57,16 @@ class TrafficPackets:
         self.tables = tables_of(traffic)
 
     def draw(self, first: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """(source int32[count], destination int32[count]) of packets first … first + count − 1."""
+        """Return (source int32[count], destination int32[count]) of packets first … first + count − 1."""
         return draw_pairs(self.tables, first, count, self.seed, backend=self.backend, threads=1)
 
     def words(self, first: int, count: int, turn: int = 0) -> np.ndarray:
-        """uint32[4, count]: random words for the choices of each packet's route, four in turn 0, four in turn 1, …."""
+        """uint32[4, count]: four random words per packet to choose its route; each turn gives four further words."""
         return packet_words(first + np.arange(count), turn, ROUTES, self.seed, backend=self.backend)
 
 
 def tables_of(traffic: Traffic) -> Tables:
-    """The tables from which pairs of nodes are drawn; traffic: between nodes (`Traffic.at_nodes`)."""
+    """Return the tables from which pairs of nodes are drawn. traffic: between nodes (`Traffic.at_nodes`)."""
     own = traffic.own.tocoo()
     return pair_tables(traffic.weight, traffic.common, own.row, own.col, own.data)
 
@@ -74,7 +74,7 @@ def tables_of(traffic: Traffic) -> Tables:
 def count_walks(
     routing: TableRouting, source: np.ndarray, destination: np.ndarray, group: np.ndarray, groups: int, draws: Draws
 ) -> np.ndarray:
-    """int64[groups · N · P]: the packets of each group that pass each channel; `draws` as for `drawn_rows`."""
+    """int64[groups · N · P]: number of packets of each group that pass each channel. draws: as for `drawn_rows`."""
     ports = routing.topology.ports
     counts = np.zeros(groups * ports.size, np.int64)
     for packets, row in drawn_rows(routing, source, destination, draws):
@@ -98,14 +98,14 @@ def sampled_loads(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> ChannelLoads:
-    """Loads estimated from random packets.
+    """Return channel loads estimated from random packets.
 
     routing, traffic  spellings (torusweep.routing, torusweep.traffic)
-    packets           upper limit of packets; ≥ 64
-    seed              0 … 2⁶⁴ − 1; the result depends only on it and on the number of packets, not on backend or threads
-    relative_error    stop if the standard error of the maximum load is at most this share of it; None: never
-    progress          receives the number of counted packets
-    Raises BadInput as `exact_loads` does.
+    packets           upper limit of the number of packets; ≥ 64
+    seed              0 … 2⁶⁴ − 1; the result depends on the seed and the number of packets, not on backend or threads
+    relative_error    stop once the standard error of the maximum load is at most this share of it; None: do not stop
+    progress          called with the number of packets counted so far
+    Raises BadInput in the cases in which `exact_loads` does.
     """
     spelled, pattern = pattern_on(traffic, topology)
     canonical, form = routing_on(routing, topology)
@@ -155,7 +155,7 @@ def sampled_loads(
 
 
 class _Routes:
-    """Counts packets of source routing: the source draws the whole route."""
+    """Counts packets over channels under source routing, in which the source draws the whole route."""
 
     def __init__(self, routing: SourceRouting, packets: TrafficPackets, backend: str, threads: int | None) -> None:
         self.routing, self.packets, self.table = routing, packets, RouteTable(routing)
@@ -175,7 +175,7 @@ class _Routes:
         )
 
     def routes(self, first: int, number: int) -> list[np.ndarray]:
-        """Start and row of every packet's route; with two passes, of both halves."""
+        """Return the start and row of every packet's route; with two passes, those of both halves of the route."""
         source, destination = self.packets.draw(first, number)
         words = self.packets.words(first, number)
         if self.routing.passes == 1:
@@ -198,7 +198,7 @@ class _Routes:
 
 
 class _Walks:
-    """Counts packets of layered routing: each node draws the next hop."""
+    """Counts packets over channels under layered routing, in which each node draws the next hop."""
 
     def __init__(self, routing: LayeredRouting, packets: TrafficPackets, backend: str, threads: int | None) -> None:
         self.routing, self.seed, self.capacity = routing, packets.seed, links_of_arcs(routing)
@@ -233,7 +233,7 @@ class _Walks:
 
 
 class _TableWalks:
-    """Counts packets of a routing table: each node draws the row."""
+    """Counts packets over channels under a routing table, in which each node draws a row."""
 
     def __init__(self, routing: TableRouting, packets: TrafficPackets) -> None:
         self.routing, self.packets = routing, packets
@@ -253,7 +253,7 @@ class _TableWalks:
 def _in_blocks(
     draw: Callable[[int, int], list[np.ndarray]], first: int, number: int, threads: int | None
 ) -> list[np.ndarray]:
-    """The arrays of `draw(first packet, number)` for all packets, drawn in blocks by several threads."""
+    """Return the arrays of `draw(first packet, number)` for all packets, drawn in blocks by several threads."""
     blocks = range(first, first + number, BLOCK)
     parts = in_threads(
         lambda start: draw(start, min(BLOCK, first + number - start)), blocks, threads or len(os.sched_getaffinity(0))

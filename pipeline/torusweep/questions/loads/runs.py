@@ -1,4 +1,4 @@
-"""Rows of the table `loads` for several networks together, under minimal routing and uniform traffic, from arrays."""
+"""Rows of the table `loads` for a block of networks at once, under minimal routing and uniform traffic."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from torusweep.traffic.given import NOTHING
 
 
 def loads_of_block(networks: Sequence[tuple[str, Plan]], how: How, alone: Callable[[str], Any]) -> pa.Table:
-    """A row for each network (`torusweep.questions.static.blocks.table_of_block`).
+    """Return a table with a row for each network (`torusweep.questions.static.blocks.table_of_block`).
 
-    alone   spelling → rows of one network, for networks in which terminals do not reach each other
+    alone   maps a spelling to the rows of that network alone; called if some of its terminals cannot reach each other
     """
     schema = arrow_schema(LOADS)
 
@@ -39,7 +39,7 @@ def loads_of_block(networks: Sequence[tuple[str, Plan]], how: How, alone: Callab
 
 
 def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
-    """The columns of a block of networks. Sums over a network's channels equal those of its own arrays."""
+    """Return the columns for a block of networks. Sums over channels equal those of each network alone, to the bit."""
     block, measured, many = numbers.block, numbers.measured, numbers.many
     assert measured.load is not None
     assert measured.hops is not None
@@ -89,14 +89,14 @@ def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
 
 
 def means_and_maxima(values: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(means, maxima) float64[B] of the chosen values of each row, [B, K]; 0 without any."""
+    """Return (means, maxima), each float64[B], of the chosen values [B, K] in each row; 0 for a row without any."""
     most = np.where(chosen, values, 0.0).max(axis=1, initial=0.0)
     number = chosen.sum(axis=1)
     return np.minimum(divided(row_sums(values, chosen), number.astype(np.float64)), most), most
 
 
 def row_sums(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """float64[B]: sums of the chosen values of each row, added in the order in which NumPy adds one row alone."""
+    """Return float64[B]: the sum of the chosen values in each row, added in the order in which NumPy adds one row."""
     number, total = chosen.sum(axis=1), np.zeros(len(values))
     for size in np.unique(number[number > 0]).tolist():
         rows = number == size

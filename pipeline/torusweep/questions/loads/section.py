@@ -1,4 +1,4 @@
-"""The page's section on channel loads: saturation by traffic and routing, collective operations, bounds."""
+"""The report's section on channel loads: saturation by traffic and by routing, collective operations, bounds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from torusweep.charts.section import (
 from torusweep.questions.loads.columns import LOADS
 from torusweep.tables.rows import Record, Tables, stored_rows
 
-# (family, dimensions) → its line; dashed: two dimensions
+# (family, dimensions) → the look of its line; families of two dimensions have dashed lines
 LINES = {
     ("rt", None): Look("RT, 2a × a", "#006DAD", "circle", (5, 3)),
     ("rtt", None): Look("RTT, twisted", "#CB73A3", "diamond", (5, 3)),
@@ -54,7 +54,7 @@ NODES = Field("nodes", lambda row: number(row["nodes"]), style="number")
 
 
 def section(tables: Tables) -> Chapter | None:
-    """Saturation loads, collective operations and bounds of the table `loads`; None if it has nothing to compare."""
+    """Return the chapter on the table `loads`; None if the table has nothing to compare."""
     loads = tables.get("loads", ())
     networks = stored_rows(tables, "static").among("topology", (row["topology"] for row in loads))
     rows = joined(networks, loads)
@@ -67,7 +67,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, Any]]:
-    """Rows of loads with the static columns of their networks, and their line in the chart."""
+    """Return the rows of `loads`, each with the static columns of its network and the network's line in the chart."""
     networks = {
         record["topology"]: {**record, "line": _line(record), "kind": kind(record), "series": series(record)}
         for record in static
@@ -79,7 +79,7 @@ def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, 
 
 
 def caption(rows: Iterable[Record]) -> str:
-    """The caption of the chart of these rows, which `joined` made."""
+    """Return the caption of the chart that shows these rows. rows: as `joined` returns them."""
     families = {row["family"] for row in rows}
     return CAPTION + TWISTED * (not families.isdisjoint({"rtt", "ptt", "pdtt"})) + PRUNED * ("pruned_torus" in families)
 
@@ -121,7 +121,7 @@ OF_ALL = SATURATION._replace(
 
 
 def _of_all(rows: Sequence[Record]) -> list[Panel]:
-    """The chart of all networks, or of a sample, if some network lies on no line of LINES."""
+    """Return the chart of all networks, or of a sample of them; [] if every network lies on a line of LINES."""
     drawn = [row for row in rows if _is_minimal_uniform(row)]
     if len({row["topology"] for row in drawn}) < 2 or all(row["line"] for row in drawn):
         return []
@@ -153,7 +153,7 @@ def _by_routing(rows: Sequence[Record]) -> str:
 
 
 def _pivot(rows: Sequence[Record], title: str, note: str, leading: tuple[Field, Field], across: str, value: str) -> str:
-    """A table of `value` with a column for each value of `across`, of rows with several values only."""
+    """A table of the column `value`, with one column for each value of `across`; only rows with several such values."""
     key = {"traffic": "routing", "routing": "traffic"}[across]
     found: dict[tuple[str, str], dict[str, Record]] = {}
     for row in rows:
@@ -218,7 +218,7 @@ def _of_capacity(rows: Sequence[Record]) -> str:
 
 
 def _records(title: str, note: str, shown: Sequence[Field], rows: Sequence[Record]) -> str:
-    """A table with a row for each record, by nodes and name."""
+    """A table with one row for each record, ordered by number of nodes, then by name."""
     ordered = sorted(rows, key=lambda row: _order(row, "routing", "traffic"))
     return _listing(title, note, [NETWORK, ROUTING, TRAFFIC, NODES, *shown], ordered)
 

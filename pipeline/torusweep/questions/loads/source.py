@@ -1,4 +1,4 @@
-"""Exact flows of source routing: follow the routes of every pair, in blocks of pairs."""
+"""Exact flows under source routing: the routes of every pair are followed, in blocks of pairs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from torusweep.routing.paths import RouteTable, whole_weights
 from torusweep.traffic import Traffic
 
 BLOCK = 1 << 20  # pairs at a time
-MAX_PAIRS = 10**10  # to follow: a quarter of an hour
+MAX_PAIRS = 10**10  # pairs to follow; they take a quarter of an hour
 MOST = (
     1 << 54
 )  # of the sum of the amounts of packets: a route may pass a channel several times, and int64 must hold all
-FEW = 4  # different demands of a block that are followed as whole numbers of packets, each by itself
+FEW = 4  # up to this number of different demands in a block, each demand's packets are followed as whole numbers
 
-Twice = tuple[np.ndarray, np.ndarray]  # numbers, and what rounding left of them: torusweep_kernels.sums
+Twice = tuple[np.ndarray, np.ndarray]  # rounded numbers, and the remainders of rounding: torusweep_kernels.sums
 
 
 def source_flows(
@@ -34,11 +34,11 @@ def source_flows(
     threads: int | None,
     progress: Callable[[float], None] | None = None,
 ) -> np.ndarray:
-    """float64[N, P]: flits over every channel, for traffic between the nodes.
+    """Return float64[N, P]: flits over every channel, for traffic between nodes.
 
-    The loads are exact sums, rounded once: whole numbers of packets, times the demand that each stands for.
-    progress   receives the share of the pairs that have been followed
-    Raises Refused where there are too many pairs.
+    The loads are exact sums, rounded once: whole numbers of packets, times the demand that each packet stands for.
+    progress   called with the share of the pairs that have been followed
+    Raises Refused if there are too many pairs to follow.
     """
     table, done = RouteTable(routing), 0
     zero = np.zeros(routing.moves.port.shape)
@@ -64,12 +64,12 @@ def source_flows(
 
 
 def pairs_followed(routing: SourceRouting, traffic: Traffic) -> int:
-    """The number of pairs that `source_flows` follows with symmetry."""
+    """Return the number of pairs of nodes that `source_flows` follows if it uses symmetry."""
     return sum(part.pairs for part in _parts(routing, traffic, True))
 
 
 class _Listed(NamedTuple):
-    """Pairs: index of the source int64[R], destination int32[R], and their demand, high + low float64[R] each."""
+    """Pairs with a demand: index of the source int64[R], destination int32[R]; demand float64[R] = high + low."""
 
     row: np.ndarray
     destination: np.ndarray
@@ -78,14 +78,14 @@ class _Listed(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Traffic of one pass.
+    """One pass over traffic: the traffic, and the sources from which it is followed.
 
     traffic   traffic of the network
-    half      0: the only pass; 1: to the random intermediate nodes; 2: from there
-    share     divisor of the demands: the number of intermediate nodes
-    sources   int32[S], sources to follow
-    sizes     int64[S]: how often the traffic of each source counts
-    by_cell   each source represents its cell
+    half      0: the only pass; 1: to the random intermediate nodes; 2: from there to the destinations
+    share     number by which demands are divided: the number of intermediate nodes
+    sources   int32[S], nodes to follow
+    sizes     int64[S], how many times the traffic of each source counts
+    by_cell   whether each source represents its whole cell
     """
 
     traffic: Traffic
@@ -107,11 +107,11 @@ class _Part(NamedTuple):
 
     @property
     def step(self) -> int:
-        """Sources followed at a time."""
+        """Number of sources that are followed at a time."""
         return max(1, BLOCK // len(self.traffic.common)) if self.dense else BLOCK
 
     def listed(self, some: np.ndarray) -> _Listed:
-        """The pairs of some sources that have a demand."""
+        """Return the pairs from the given sources that have a demand."""
         if not self.half:
             row, destination, demand = self.traffic.pairs(some)
             return _Listed(row, destination, demand, np.zeros(len(demand)))
@@ -148,7 +148,7 @@ def _parts(routing: SourceRouting, traffic: Traffic, use_symmetry: bool) -> list
 
 
 def _average_over_cells(routing: SourceRouting, flows: Twice) -> Twice:
-    """Flows, [N, D], caused by one source of each cell, averaged over the nodes of every cell."""
+    """Average flows [N, D], which one source of each cell causes, over the nodes of every cell."""
     size, mean = np.bincount(routing.cell).astype(np.float64), np.zeros((2, *flows[0].shape))
     for d in range(routing.moves.port.shape[1]):
         high, low = (np.ascontiguousarray(part[:, d]) for part in flows)
@@ -160,7 +160,7 @@ def _average_over_cells(routing: SourceRouting, flows: Twice) -> Twice:
 
 
 def channels_of_directions(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
-    """int64[N, P]: flows over channels, from flows in directions, int64[N, D]; several may share a channel."""
+    """Return int64[N, P], flows over channels, from flows int64[N, D] by direction; directions may share a channel."""
     total = np.zeros(routing.topology.ports.shape, flows.dtype)
     for d, port in enumerate(routing.moves.port.T):
         leaving = np.flatnonzero(port != NO_PORT)
@@ -178,7 +178,7 @@ def _exact_channels_of_directions(routing: SourceRouting, flows: Twice) -> Twice
 
 
 class _Unit(NamedTuple):
-    """The value of a flow of 1: (high + low) / whole."""
+    """The value of one unit of an integer flow: (high + low) / whole."""
 
     high: float
     low: float
@@ -186,7 +186,7 @@ class _Unit(NamedTuple):
 
 
 class _Follow:
-    """Packet flows as integers, one array int64[N, D] for each unit."""
+    """Flows of packets, counted as integers: an array int64[N, D] for each unit."""
 
     def __init__(self, table: RouteTable, backend: str, threads: int | None) -> None:
         self.table, self.backend, self.threads = table, backend, threads
@@ -197,7 +197,7 @@ class _Follow:
         self.whole = whole_weights(table.routes) if table.whole else None
 
     def packets(self, listed: _Listed, sources: np.ndarray, sizes: np.ndarray) -> None:
-        """Follow the packets of some pairs; a source's packets count as often as its size says."""
+        """Follow the packets of the listed pairs. A source's packets count as many times as its entry in `sizes`."""
         if not len(listed.row):
             return
         source = sources[listed.row]
@@ -224,7 +224,7 @@ class _Follow:
             self.add(_Unit(high, low, whole), *what)
 
     def add(self, unit: _Unit, start: np.ndarray, row: np.ndarray, amount: np.ndarray) -> None:
-        """Add the flows of packets, each with its amount in these units."""
+        """Add the flows of packets. amount: int64, the flow of each packet in multiples of `unit`."""
         table = self.table
         routes = table.routing.moves.next, start, row, table.direction, table.hops, amount
         flows = route_flows(*routes, backend=self.backend, threads=self.threads)
@@ -238,7 +238,7 @@ class _Follow:
         self.sums[unit] = self.sums.get(unit, 0) + more
 
     def settle(self) -> None:
-        """Add all flows to the total."""
+        """Add the flows of all units to the total, and drop them."""
         for unit, flows in self.flows.items():
             high = flows.astype(np.float64)
             low = (flows - high.astype(np.int64)).astype(np.float64)
@@ -257,7 +257,7 @@ class _Follow:
 
 
 def _few_values(listed: _Listed) -> list[tuple[float, float, np.ndarray]] | None:
-    """(high, low, bool[R]: pairs with this demand) for each different demand; None if there are more than FEW."""
+    """For each different demand, return (high, low, bool[R]: the pairs with it); None if there are more than FEW."""
     values: list[tuple[float, float, np.ndarray]] = []
     left = np.ones(len(listed.high), bool)
     while left.any():
@@ -271,9 +271,9 @@ def _few_values(listed: _Listed) -> list[tuple[float, float, np.ndarray]] | None
 
 
 def _digits(high: np.ndarray, low: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
-    """Yield (unit, int64[R]), largest unit first: the sum of unit · number over all units is high + low.
+    """Yield (unit, int64[R]), largest unit first. The sum of unit · int64[R] over all units is high + low.
 
-    The units are powers of two. The third one is the last: it is below 2⁻⁷⁰ of the sum.
+    The units are powers of two. There are at most three; the third is below 2⁻⁷⁰ of the sum of all demands.
     """
     unit = 2.0 ** (np.ceil(np.log2(high.sum())) - 54)
     step = 2.0 ** np.floor(54 - np.log2(len(high)))  # the rest of each packet is below a unit

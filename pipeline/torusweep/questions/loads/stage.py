@@ -1,4 +1,4 @@
-"""The stage `loads`: the channel loads of a network under a routing and a traffic."""
+"""The stage `loads`: the channel loads of a network under a routing and a traffic pattern."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
 
 
 class Channel(NamedTuple):
-    """A channel and its load. tail, head: nodes, as the graph names them; load: at one flit per cycle per terminal."""
+    """A channel from node `tail` to node `head`, named as in the graph; its load at one flit per cycle per terminal."""
 
     tail: Any
     head: Any
@@ -62,7 +62,7 @@ class Channel(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Loads(Record):
-    """The load of every channel under a routing and a traffic: a row of the table `loads`, and the channels."""
+    """The load of every channel under a routing and a traffic pattern, and the row of the table `loads`."""
 
     found: ChannelLoads = field(kw_only=True)
     labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
@@ -82,27 +82,27 @@ class Loads(Record):
 
     @property
     def max_channel_load(self) -> float:
-        """The largest load of a channel, at one flit per cycle per terminal."""
+        """Largest load of a channel, at one flit per cycle per terminal."""
         return float(self.record["max_channel_load"])
 
     @property
     def saturation_load(self) -> float | None:
-        """The load at which the busiest channel is full, flits per cycle per terminal; None without load."""
+        """Injection rate, in flits per cycle per terminal, that fills the busiest channel; None if all loads are 0."""
         value = self.record["saturation_load"]
         return None if value is None else float(value)
 
     @cached_property
     def channels(self) -> pa.Table:
-        """Every channel once, in the order of nodes and ports: its ends by number, its class and its load."""
+        """A table with a row per channel, in the order of nodes and ports: numbers of its two ends, class, load."""
         return channel_table(self.found)
 
     def busiest(self, number: int = 5) -> list[Channel]:
-        """The channels with the largest loads, the largest first; among equals, the lowest nodes first."""
+        """Return the `number` channels with the largest loads, largest first; equal loads by node number."""
         return [self._channel(place) for place in self._order[: max(0, number)].tolist()]
 
     @cached_property
     def _order(self) -> np.ndarray:
-        """int64[A]: the channels, as in `Topology.arcs`, in the order of `busiest`."""
+        """int64[A]: indices of the channels, as in `Topology.arcs`, from the largest load to the smallest."""
         tail, _, port = self.found.topology.arcs
         return np.argsort(-self.found.load[tail, port], kind="stable")
 
@@ -114,7 +114,7 @@ class Loads(Record):
         return Channel(names[tail], names[head], float(self.found.load[tail, port]), kind)
 
     def over_capacity(self) -> list[Channel]:
-        """The channels with more traffic than capacity, the fullest first, with their loads; [] without units."""
+        """Return the channels with more traffic than capacity, fullest first; [] if links or demands lack a unit."""
         return [self._channel(place) for place in self._over]
 
     @property
@@ -131,7 +131,7 @@ class Loads(Record):
         return len(np.unique(terminals)) < len(terminals)
 
     def rates(self) -> list[tuple[str, str]]:
-        """(name, value): the busiest link in percent of its capacity, and the links over it; [] without units."""
+        """Return facts (name, value) on the busiest link and links over capacity; [] if links or demands lack units."""
         rates = self.found.rates
         if rates is None or not len(rates.carried):
             return []
@@ -160,7 +160,7 @@ class Loads(Record):
 
     @property
     def heeded(self) -> list[str]:  # type: ignore[override]  # a property in place of the attribute
-        """The attributes heeded: the unit of the links, if demands have one, too."""
+        """Network attributes used beyond the question's declaration: the links' unit, if demands have a unit too."""
         return [] if self.found.rates is None else ["unit"]
 
     @property
@@ -188,8 +188,8 @@ def loads(
     method: Annotated[
         Literal["exact", "as-table", "monte-carlo"],
         Meaning(
-            "exact: expected loads, exact sums that are rounded once; as-table: the same numbers, computed over the "
-            "table that 'torusweep routes' writes; monte-carlo: loads of random packets, with their standard error"
+            "exact: expected loads, summed exactly and rounded once; as-table: the same numbers, computed from the "
+            "table that 'torusweep routes' writes; monte-carlo: estimates from random packets, with standard errors"
         ),
         NOT_SWEPT,
     ]
@@ -197,28 +197,28 @@ def loads(
     *,
     packets: Annotated[
         int,
-        Whole(monte_carlo.MIN_PACKETS, "packets of monte-carlo, at most", 10**12),
+        Whole(monte_carlo.MIN_PACKETS, "largest number of random packets of method monte-carlo", 10**12),
         Swept(monte_carlo.PACKETS, inside="sample", meaning="estimate from random packets; null: exact"),
     ]
     | None = None,
     seed: Annotated[int, Whole(0, "seed of the random packets", 2**63 - 1), Swept(0, inside="sample")] | None = None,
     relative_error: Annotated[
         float,
-        Number(0, "the sample ends at this standard error of the largest load, relative to it", 1, open=True),
+        Number(0, "stop sampling at this standard error of the largest load, relative to that load", 1, open=True),
         Swept(None, inside="sample"),
     ]
     | None = None,
     bounds: Annotated[
         bool,
         Meaning(
-            "also the capacity under the best routing (linear programs) and this routing's worst permutation: "
-            "small networks only"
+            "also compute the capacity under the best routing (linear programs) and the saturation load of this "
+            "routing's worst permutation; small networks only"
         ),
     ] = False,
     sends: Annotated[
         str,
-        Meaning("what a terminal sends on average, as 40Gb/s: links are also told in percent of their capacity"),
-        Absent("what demands with units say"),
+        Meaning("average rate of a terminal, such as 40Gb/s, for loads of links in percent of their capacity"),
+        Absent("the rate of demands that have units"),
         NOT_SWEPT,
     ]
     | None = None,
@@ -280,7 +280,7 @@ class LoadsQuestion(Question):
         'loads "torus(k=8, n=2)" --routing valiant --traffic transpose --bounds',
         'loads "mesh(k=4, n=2)" --traffic transpose --channels > channels.csv',
     )
-    description = "channel loads to compute; without it, only those of the papers' printed numbers"
+    description = "channel loads to compute; if absent, only those that the papers' printed numbers need"
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"
@@ -346,7 +346,7 @@ class LoadsQuestion(Question):
         return loads_of_block(networks, options, lambda spelling: self.rows(LazyNetwork(spelling), request, options))
 
     def memory(self, network: LazyNetwork, request: Any) -> int:
-        """Bytes of the network's arrays, its channels' loads, and a block of roots, pairs or packets."""
+        """Return the bytes for the network's arrays, its channels' loads, and one block of roots, pairs or packets."""
         planned = network.plan
         channels = planned.nodes * max(planned.degree, 1)
         own = planned.bytes + 80 * channels
@@ -362,7 +362,7 @@ class LoadsQuestion(Question):
 
 
 def _suits_by_plan(network: LazyNetwork, request: Any) -> bool:
-    """Whether the plan shows that a request suits a network, so that counting a large sweep builds nothing."""
+    """Whether the plan alone shows that a request suits its network: counting a large sweep then builds no network."""
     planned = network.plan
     if not suits_by_plan(request.traffic, planned):
         return False
@@ -371,17 +371,17 @@ def _suits_by_plan(network: LazyNetwork, request: Any) -> bool:
 
 
 def _over_states(request: Any) -> bool:
-    """Whether the routing takes shortest paths over a graph of states, not routes settled at the source."""
+    """Whether the routing takes shortest paths over a graph of states, rather than routes chosen at the source."""
     return request.routing.partition("(")[0] in SHORTEST_PATHS
 
 
 def _symmetric(request: Any) -> bool:
-    """Whether every automorphism keeps the traffic."""
+    """Whether every automorphism of the network maps the requested traffic to itself."""
     return request.traffic.partition("(")[0] in SYMMETRIC
 
 
 def _from_every_node(planned: Plan, request: Any) -> bool:
-    """Whether loads are followed from every node, instead of one node of each orbit."""
+    """Whether loads are followed from every node, rather than from one node of each orbit."""
     return (
         planned.symmetries is no_symmetries
         or not _symmetric(request)

@@ -1,4 +1,4 @@
-"""Channel loads as text: numbers, and a bar for each link class."""
+"""Print channel loads: the main numbers, and a bar for each link class."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOUNDS = (  # label, column, unit
 
 
 def print_loads(console: Console, record: Record, computed_by: str, rates: Facts) -> None:
-    """Print a record of the table `loads`, known rates, and the loads of each link class as bars."""
+    """Print a row of the table `loads`, then `rates`, then the loads of each link class as bars."""
     print_facts(console, record["topology"], [*_facts(record), *rates])
     if record["per_class_load"] and record["max_channel_load"]:
         print_note(console, "\nload of the channels, by link class, in flits per cycle")
@@ -34,7 +34,7 @@ def print_loads(console: Console, record: Record, computed_by: str, rates: Facts
 
 
 def _facts(record: Record) -> Facts:
-    """(name, value) of the main columns; --json has all."""
+    """Return the main columns of the row as facts (name, value); --json prints all columns."""
     sampled = record["method"] == "monte-carlo"
     saturation, utilization = record["saturation_load"], record["link_utilization"]
     end = min(("ejection", "injection"), key=lambda end: float(record[f"{end}_load"]))
@@ -66,7 +66,7 @@ def _lower_estimate(record: Record) -> Facts:
 
 
 def _first_to_saturate(saturation: float | None, terminals: float, end: str) -> str:
-    """Which of the two saturation loads is smaller; equal up to rounding counts as equal."""
+    """Name the end with the smaller saturation load: channels or terminals. Loads equal up to rounding are a tie."""
     if saturation is not None and isclose(saturation, terminals, rel_tol=1e-12):
         return "channels and terminals at once"
     return "channels" if saturation is not None and saturation < terminals else f"terminals, at {end}"

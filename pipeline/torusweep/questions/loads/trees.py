@@ -1,4 +1,4 @@
-"""Loads of multicast traffic: each flit goes over the union of the routes to all its destinations."""
+"""Loads of multicast traffic, in which each flit crosses every channel on the routes to its destinations once."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ BLOCK = 1 << 26  # pairs of a sender and a channel at a time: 64 MiB
 
 
 class Trees(NamedTuple):
-    """Load float64[N, P], flits over every channel; senders: number of senders, a flit a cycle each."""
+    """Load float64[N, P]: flits over every channel. senders: number of senders, which send one flit per cycle each."""
 
     load: np.ndarray
     senders: int
 
 
 def tree_loads(routing: Routing, traffic: Traffic) -> Trees:
-    """The loads of multicast: a channel carries a sender's flit once if the route to some destination uses it.
+    """Return the loads of multicast: a channel carries a sender's flit once if the route to some destination uses it.
 
-    traffic   between terminals
-    Raises BadInput where a pair has several routes; Refused where there are too many pairs.
+    traffic   traffic between terminals
+    Raises BadInput if a pair has several routes; Refused if there are too many pairs to follow.
     """
     topology = routing.topology
     terminals = topology.terminals.astype(np.int64)
@@ -49,7 +49,7 @@ def tree_loads(routing: Routing, traffic: Traffic) -> Trees:
 
 
 def _used(table: TableRouting, flit: np.ndarray, source: np.ndarray, destination: np.ndarray, flits: int) -> np.ndarray:
-    """bool[F, N · P]: whether the routes of flits 0 … F − 1 use each channel."""
+    """bool[F, N · P]: whether the routes of each flit 0 … F − 1 use each channel."""
     topology = table.topology
     used = np.zeros((flits, topology.ports.size), bool)
     at = table.entries(source, destination)
