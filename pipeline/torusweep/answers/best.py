@@ -1,4 +1,4 @@
-"""The question `best`: the best networks of a size among all lattices or circulants, with proof."""
+"""The question `best`: the best networks of a given size among all lattices or all circulants, with a proof."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ NOTES = (
 
 
 def proof(found: Best) -> str:
-    """Return 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'.
+    """Return a sentence: 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'.
 
-    Under a condition, 'of the 20 classes that meet the condition, of all 127 lattices (38 classes)'. Of a table or data
-    set whose digest nobody knows from elsewhere, 'best of this data set, sha256 …', unless the winner meets a bound.
+    With a condition it says 'of the 20 classes that meet the condition, of all 127 lattices (38 classes)'; for a data
+    set whose digest was not given, 'best of this data set, sha256 …', unless the winner meets a bound of all lattices.
     """
     goal = ", then ".join(map(str, found.objectives))
     thing = found.space.things
@@ -93,7 +93,7 @@ def proof(found: Best) -> str:
 
 
 def _count(lattices: int, measured: int, thing: str) -> str:
-    """Return '4 lattices (1 class)'; without classes if each lattice was measured."""
+    """Return a text such as '4 lattices (1 class)'; without the classes if every lattice was measured."""
     classes = f" ({_plural(measured, 'class')})" if measured < lattices else ""
     return f"{counted(lattices, thing)}{classes}"
 
@@ -104,18 +104,18 @@ def _plural(number: int, thing: str) -> str:
 
 
 def _line(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose columns are texts; nothing where it has no value: a bound has no saturation, say."""
+    """Return the row with each column of SHOWN as text, '' where the row has no value (as a bound's saturation)."""
     texts = {name: "" if row.get(name) is None else form(row[name]) for name, (_, form) in SHOWN.items()}
     return {**row, **texts}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class BestNetworks(Records):
-    """The winners, then well-known networks of that size, then others beside them: a row each.
+    """The winners, then well-known networks of that size, then the user's own (`beside`), with a row for each.
 
     found   the comparison and its winners
-    beside  the rows of the others
-    priced  the cost model of the rows' costs; None: they have none
+    beside  rows of the networks that the user named
+    priced  the cost model behind the rows' costs; None if the rows have no costs
     """
 
     found: Best = field(kw_only=True)
@@ -143,14 +143,14 @@ class BestNetworks(Records):
 
     @property
     def certificate(self) -> str:
-        """A lattice of each class, with which no lattice of the size is nearer (docs/certificates.md)."""
+        """A certificate that lists a lattice of each class, to check that none is better (docs/certificates.md)."""
         return exhaustion_certificate(self.found)
 
     def heading(self) -> str:
         return f"{self.topology}\n{proof(self.found)}"
 
     def print(self, console: Console, computed_by: str) -> None:
-        """Print the first winner, its proof, and a table: winners, known networks, others beside them, bounds."""
+        """Print the winner, its proof, and a table: winners, known networks, the user's own networks, bounds."""
         found, priced = self.found, self.priced
         winner, dimensions = found.rows[0], found.space.dimensions
         print_heading(console, winner["topology"])
@@ -242,19 +242,19 @@ def best(
 ) -> BestNetworks:
     """The best network of a size among all lattices: tori, twisted tori, circulants, crystal lattices.
 
-    Every Cayley graph of an abelian group with n generators is a lattice graph Zⁿ/L. All of them are compared, one of
+    Every Cayley graph of an abelian group with n generators is a lattice graph Zⁿ/L. All of them are compared: one of
     each class of lattices that differ only in the names and directions of the dimensions. So the winner is proved to
-    be the best. Beside it stand the networks that people know at that size, and the bounds of all graphs of its degree.
+    be the best. Next to it stand well-known networks of that size, and the bounds of all graphs of its degree.
 
-    Winners of a table or data set that was made before are computed anew. That it has no better one is believed where
-    its digest is given, or seen where the winner meets a bound of all lattices; else it is the best of that data set.
+    Winners found in an earlier table or data set are computed anew. That the data set left no better one out is
+    believed if its digest is given. Otherwise the winner is best of that data set, unless it meets a bound of all.
 
-    With steps of circulants, only circulant graphs are compared: those of a cyclic group. All connected ones are, one
-    of each class that multiplication by a number without a common factor with the number of nodes makes.
+    With `circulant_steps`, only circulant graphs (Cayley graphs of a cyclic group) are compared: all connected ones,
+    one of each class. Two are in a class if the steps of one, times a number coprime to the nodes, are the other's.
 
-    Several columns are compared in order: the second decides where the first is equal. The winner's spelling is one
-    that describe, loads, deadlock, layout and simulate take. With a cost model, each network also has what it costs,
-    what it carries for it, and whether it is on the Pareto front of those shown.
+    Several columns are compared in order: the second decides where the first is equal. The commands describe, loads,
+    deadlock, layout and simulate accept the winner's spelling. With a cost model, each network also has its cost, its
+    saturation per cost, and whether it is on the Pareto front of the networks shown.
 
     >>> import torusweep as ts
     >>> found = ts.best(nodes=32, dimensions=2)
@@ -306,7 +306,7 @@ def best(
 
 
 def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> Space:
-    """The requested design space. Raises BadInput for two."""
+    """Return the requested design space. Raises BadInput if both dimensions and steps of circulants are given."""
     if circulant_steps is None:
         return Lattices(3 if dimensions is None else dimensions, nodes)
     if dimensions is not None:
@@ -316,7 +316,7 @@ def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> S
 
 
 def _digest(digest: str | None, given: tuple[Path | str, ...]) -> str:
-    """A digest that was given for a table or data set, '' for none. Raises BadInput for another text, or for none."""
+    """Return the digest given for a table or data set, or ''. Raises BadInput if it is no sha256, or has no folder."""
     if digest is None:
         return ""
     if not re.fullmatch("[0-9a-f]{64}", digest):
@@ -329,14 +329,14 @@ def _digest(digest: str | None, given: tuple[Path | str, ...]) -> str:
 
 
 def _kept(rows: pa.Table, where: str) -> pa.Table:
-    """The rows that meet a condition."""
+    """Return the rows that meet the user's condition. Raises BadInput where the condition is wrong."""
     with under("where"), _of_the_condition():
         return matching(rows, where)
 
 
 @contextmanager
 def _of_the_condition() -> Iterator[None]:
-    """Leave out of a refusal that it is about the option --where: whoever asks says so."""
+    """Remove the option's name --where from the message of a refusal: the caller names the parameter itself."""
     try:
         yield
     except BadInput as refusal:
@@ -345,7 +345,7 @@ def _of_the_condition() -> Iterator[None]:
 
 
 def _add_costs(rows: list[Row], model: str) -> None:
-    """Add to each row what its network costs, what it carries for it, and whether it is on the Pareto front of all.
+    """Add to each row its network's cost, its saturation per cost, and whether it is on the Pareto front of all rows.
 
     The front is that of the least cost per terminal, the least mean distance and the greatest saturation, at most 1.
     """

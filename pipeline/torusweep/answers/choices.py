@@ -1,9 +1,9 @@
-"""Choose rows that can be compared: rows of one routing, traffic pattern, model or load, or of each, named.
+"""Choose rows that can be compared: rows of a single routing, traffic pattern and model, or rows that each name theirs.
 
-A command that draws or ranks numbers of several routings as if they were of one would mislead. Mixed rows are refused,
-with the options that choose.
+A command that draws or ranks numbers of several routings as if they belonged to the same one would mislead. Mixed rows
+are refused; the message names the options that choose among them.
 
-`pareto` and `front_of` are the rows of a table that no other row dominates.
+`pareto` and `front_of` return the rows of a table that no other row dominates.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
 
 
 class Choices(NamedTuple):
-    """A user's choices. Each is a name, ALL (each one separately), or None (not chosen).
+    """A user's choices. Each is a name, ALL (show the rows of every value, each named), or None (not chosen).
 
-    routing   may also be BEST: each network's best
+    routing   may also be BEST: the best routing of each network
     """
 
     routing: str | None = None
@@ -48,7 +48,7 @@ class Choices(NamedTuple):
     model: str | None = None
 
     def spelled(self) -> dict[str, str | None]:
-        """The choices by column, spelled as in the tables. Raises BadInput for an unknown name."""
+        """Return the choice for each column, spelled as in the tables. Raises BadInput for an unknown name."""
         chosen: dict[str, str | None] = dict(self._asdict())
         if self.routing not in (None, ALL, BEST):
             chosen["routing"] = routing_spelling(self.routing)
@@ -57,12 +57,12 @@ class Choices(NamedTuple):
         return chosen
 
     def each(self) -> list[str]:
-        """The columns of which every value counts for itself."""
+        """Return the columns whose choice is ALL or BEST, so that rows with different values may stand together."""
         return [name for name, value in self._asdict().items() if value in (ALL, BEST)]
 
 
 def keys_of(joined: Join, named: Iterable[Named]) -> list[str]:
-    """The columns that tell a network's rows apart in the tables of these columns."""
+    """Return the columns that distinguish a network's rows in the tables of the given columns."""
     tables = {column.table for column in named}
     names = {table: {column.column.name for column in named if column.table == table} for table in tables}
     keys = []
@@ -86,14 +86,14 @@ def refuse_mixed(
     apart: Collection[str] = (),
     named: Sequence[str] = (),
 ) -> None:
-    """Raise BadInput if rows to compare differ in a key on which their numbers depend.
+    """Raise BadInput if rows that are to be compared differ in a key on which their numbers depend.
 
-    rows     with topology, the keys and the numbers
-    keys     columns that tell a network's rows apart
-    numbers  the columns that are compared
-    series   columns by which the command draws them apart; None: it cannot
-    apart    keys that may differ: the answer names them
-    named    the user's names of the numbers, if different
+    rows     table with the columns topology, `keys` and `numbers`
+    keys     columns that distinguish a network's rows
+    numbers  columns that are compared
+    series   columns by which the command draws separate series; None if the command has no series
+    apart    keys that may differ, because the answer names their values
+    named    the user's names of the numbers, if they differ from `numbers`
     """
     if not keys:
         return
@@ -122,7 +122,7 @@ def refuse_mixed(
 
 
 def refining(rows: pa.Table, keys: Iterable[str], given: Sequence[str] = ()) -> list[str]:
-    """The keys that tell more rows apart than those before them and the columns `given`, the usual ones first."""
+    """Return each key that splits the rows further than `given` and the keys before it do. Usual keys come first."""
     kept: list[str] = []
     count = _count(rows, given)
     for key in sorted(keys, key=lambda key: FIRST.index(key) if key in FIRST else len(FIRST)):
@@ -134,17 +134,17 @@ def refining(rows: pa.Table, keys: Iterable[str], given: Sequence[str] = ()) -> 
 
 
 def groups(rows: pa.Table, keys: Sequence[str], aggregations: Sequence[Any] = ()) -> pa.Table:
-    """A row for each combination of values of the keys, in the order of its first row, with aggregations (Arrow's)."""
+    """Return a row for each combination of values of the keys, by first occurrence, with Arrow's aggregations."""
     return rows.group_by(list(dict.fromkeys(keys)), use_threads=False).aggregate(list(aggregations))
 
 
 def _count(rows: pa.Table, keys: Sequence[str]) -> int:
-    """The number of combinations of values in these columns; 1 for no columns."""
+    """Number of different combinations of values in the given columns; 1 for no columns."""
     return groups(rows, keys).num_rows if keys else 1
 
 
 def _is_idle(rows: pa.Table, key: str, keys: Iterable[str], numbers: Sequence[str]) -> bool:
-    """Whether rows differ in this key alone, and all of them have the same numbers."""
+    """Whether some rows differ in this key alone, and all rows that do have the same numbers."""
     others = ["topology", *(other for other in keys if other != key)]
     count = _count(rows, others)
     return _count(rows, [*others, key]) > count and _count(rows, [*others, *numbers]) == count
@@ -153,7 +153,7 @@ def _is_idle(rows: pa.Table, key: str, keys: Iterable[str], numbers: Sequence[st
 def _differing_of_one(
     rows: pa.Table, given: Sequence[str], keys: Sequence[str], numbers: Sequence[str]
 ) -> Sequence[str]:
-    """The keys that differ in the first group of rows alike in `given` that has different numbers and such keys."""
+    """Return the keys that differ in the first group of rows, equal in `given`, whose keys and numbers both differ."""
     different = groups(groups(rows, [*given, *numbers]), given, [([], "count_all")])
     apart = groups(rows, given, [(key, "count_distinct", pc.CountOptions(mode="all")) for key in keys])
     several = pa.array(different.column("count_all").to_numpy() > 1)
@@ -166,7 +166,7 @@ def _differing_of_one(
 
 
 def refuse_absent(results: Folders, joined: Join, choices: Mapping[str, str | None]) -> None:
-    """Raise BadInput for a choice of a value that the sweep has not computed."""
+    """Raise BadInput if a chosen value does not occur in the results."""
     for key, value in choices.items():
         tables = [name for name in joined.tables if key in DECLARED[name].names]
         if value in (None, ALL, BEST) or not tables:
@@ -181,7 +181,7 @@ def refuse_absent(results: Folders, joined: Join, choices: Mapping[str, str | No
 
 
 def require_tables(joined: Join, results: Folders, wanted: Sequence[str]) -> None:
-    """Raise BadInput for a table that the folders lack, before its columns are looked up."""
+    """Raise BadInput if no folder has a table of the join. This comes before its columns are looked up."""
     folders = folders_of(results)
     if not all(any(folder.glob("*.parquet")) for folder in folders):
         return  # the query says so
@@ -195,7 +195,7 @@ def require_tables(joined: Join, results: Folders, wanted: Sequence[str]) -> Non
 
 
 def _values(rows: pa.Table, key: str) -> list[Any]:
-    """The different values of a key, the usual one first, then the most frequent."""
+    """Return the different values of a key: the usual one first, then by decreasing frequency."""
     counted = groups(rows, [key], [([], "count_all")])
     count: dict[Any, int] = dict(zip(counted.column(key).to_pylist(), counted.column("count_all").to_numpy().tolist()))
     return sorted(count, key=lambda value: (value != USUAL.get(key), -count[value], str(value)))
@@ -220,7 +220,7 @@ def _condition(key: str, value: Any) -> str:
 
 
 def left_out(front: pa.Table) -> int:
-    """The number of rows that `pareto` left out because a named column had no value."""
+    """Return the number of rows that `pareto` left out because one of the named columns had no value."""
     return int((front.schema.metadata or {}).get(EXCLUDED, b"0"))
 
 
@@ -232,18 +232,16 @@ def front_of(
     where: str | None = None,
     choices: Choices | None = None,
 ) -> pa.Table:
-    """The Pareto front of the connected networks of a results folder that meet the SQL condition `where`.
+    """Return the Pareto front of a results folder: of its connected networks that meet the SQL condition `where`.
 
     minimise, maximise  columns of the joined tables, as NAME or TABLE.NAME
-    choices             the routing, traffic and model whose numbers count
-    results_dir         one results folder, or several: then the front is of all, and a column `sweep` names each
+    choices             routing, traffic and model whose numbers are compared
+    results_dir         one results folder, or several; then the front is that of all, and column `sweep` names each
 
-    Distances of a disconnected network are within its components, so it would seem better than it is.
-    The columns are topology, the named ones, what tells their rows apart (routing, traffic), and
-    what `static` shows beside a network.
-
-    Raises BadInput for unknown columns, where numbers of several routings, traffics or models would be compared,
-    where no network has these values, and as `query` and `pareto` do.
+    Disconnected networks are left out: their distances are within components, so they would seem better than they are.
+    The answer has the columns topology, the named ones, those that distinguish their rows (routing, traffic), and
+    those that `static` shows next to a network. Raises BadInput for unknown columns, where numbers of several routings,
+    traffics or models would be compared, where no network has these values, and where `query` or `pareto` does.
     """
     spelled = [*minimise, *maximise]
     if not spelled:
@@ -307,7 +305,7 @@ def _are_single(joined: Join, folders: Sequence[Path]) -> bool:
 
 
 def _first_of_each(table: pa.Table, valued: pa.Array[Any], of_network: Sequence[str], apart: Sequence[str]) -> pa.Table:
-    """A row of each network (and of each value of the keys `apart`): one with values, if there is one."""
+    """Return one row of each network (and of each value of the keys `apart`): one with values, if there is one."""
     rows = table.select(apart)
     rows = rows.append_column("place", pa.array(np.arange(rows.num_rows))).append_column("valued", valued)
     with_values = groups(rows.filter(valued), apart, [("place", "min")])
@@ -318,18 +316,18 @@ def _first_of_each(table: pa.Table, valued: pa.Array[Any], of_network: Sequence[
 
 
 def _valued(table: pa.Table, names: Sequence[str]) -> pa.Array[Any]:
-    """Whether each row has a number in all of these columns."""
+    """Return an array that says for each row whether it has a number in all of these columns."""
     return reduce(pc.and_, [pc.invert(pc.is_null(table.column(name), nan_is_null=True)) for name in names])
 
 
 def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = ()) -> pa.Table:
-    """The rows that no other row dominates: none is as good in every named column and better in one.
+    """Return the rows that no other row dominates: no other is as good in every named column and better in one.
 
-    Rows without a value (null or not a number) in one of the columns are left out; their number
-    stands in the answer's schema metadata under `rows_without_values`. Sorted by the columns, best
-    first; equal rows all stay. The named columns and `topology` come first, the others after them.
+    Rows without a value (null or not a number) in a named column are left out; their number
+    is in the answer's schema metadata under `rows_without_values`. The rows are sorted by the named columns, best
+    first. Equal rows all stay. The columns `topology` and the named ones come first.
 
-    Raises BadInput for a column that is unknown, not a number, or named twice, and where none is named.
+    Raises BadInput for a column that is unknown, not a number, or named twice, and if no column is named.
     """
     named = [*minimise, *maximise]
     if not named:
@@ -359,7 +357,7 @@ def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = (
 
 
 def _costs(rows: pa.Table, minimise: Sequence[str], maximise: Sequence[str]) -> np.ndarray:
-    """float64 or int64[rows, columns]: numbers that compare as the values do, exactly; less is better."""
+    """Return float64 or int64[rows, columns] whose order is exactly the order of the values; less is better."""
     values = [_array(rows.column(name)) for name in (*minimise, *maximise)]
     if all(_is_exact(column) for column in values):
         costs = np.column_stack([column.astype(np.float64) for column in values])
@@ -370,7 +368,7 @@ def _costs(rows: pa.Table, minimise: Sequence[str], maximise: Sequence[str]) -> 
 
 
 def _array(column: pa.ChunkedArray[Any]) -> np.ndarray:
-    """A column without nulls. For what is no number, pyarrow imports pandas, which takes a sixth of a second."""
+    """Return a column without nulls as an array. For other types than numbers, pyarrow imports pandas (1/6 s)."""
     whole = column.combine_chunks()
     kind = column.type
     return np.from_dlpack(whole) if pa.types.is_integer(kind) or pa.types.is_floating(kind) else np.asarray(whole)

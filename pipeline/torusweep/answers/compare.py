@@ -1,4 +1,4 @@
-"""Two results beside each other: the rows and values that differ between versions, machines or configurations."""
+"""Compare two results: list the rows and values that differ between versions, machines or configurations."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ DIFFERENCES = pa.schema(
 
 
 def compare(left: Path | str, right: Path | str, *, tables: Sequence[str] = (), tolerance: float = 0.0) -> pa.Table:
-    """Differences of two results: a row for each table and column that differs.
+    """Return the differences of two results: a row for each table and column that differs.
 
-    tables     tables to compare, or one table; () for all
-    tolerance  numbers that differ by at most this share of the larger one are equal; 0 … 1
+    tables     names of the tables to compare, or a single name; () for all
+    tolerance  numbers are equal if they differ by at most this share of the larger one; 0 … 1
 
-    Rows are matched by network and by the columns that tell a network's rows apart (`Declaration.apart`); rows that
-    are alike in these are matched in order.
+    Rows are matched by network and by the columns that distinguish a network's rows (`Declaration.apart`), and in
+    order where all these are equal.
 
-    returns  DIFFERENCES: table, column (ROWS for rows that one side lacks), in how many rows of how many, the largest
-             difference between numbers as a share of the larger one, and the network and values of the first such row
-    Raises BadInput where a folder has no results, a table was altered, none is named so, or for another tolerance;
-    Refused where a table's rows are too many.
+    returns  DIFFERENCES: table, column (ROWS for rows that one side lacks), number of differing rows, number of rows,
+             largest difference between numbers as a share of the larger one, network and values of the first such row
+    Raises BadInput where a folder has no results, a table was altered, a table's name is unknown, or the tolerance is
+    outside 0 … 1; Refused if a table is too large for the memory.
     """
     if not isinstance(tolerance, int | float) or not 0 <= tolerance <= 1:
         raise BadInput(f"tolerance: expected a number of 0 … 1, got {tolerance!r}; give a share of the larger number")
@@ -59,7 +59,7 @@ def compare(left: Path | str, right: Path | str, *, tables: Sequence[str] = (), 
 def _differences(
     name: str, folders: Sequence[Path], there: Sequence[bool], tolerance: float
 ) -> Iterator[dict[str, Any]]:
-    """The rows of DIFFERENCES of one table. there: whether each folder's manifest names it."""
+    """Yield the rows of DIFFERENCES for one table. there: for each folder, whether its manifest names the table."""
     tables = [store.open_table(folder / f"{name}.parquet") for folder, named in zip(folders, there) if named]
     if len(tables) < 2:
         yield {"table": name, "column": ROWS, "rows": len(tables[0]), "of": len(tables[0])} | _sides(there)
@@ -83,7 +83,7 @@ def _differences(
 
 
 def _names(tables: Sequence[pa.Table]) -> list[str]:
-    """The columns of any of the tables, in their order."""
+    """Return the columns of all tables, each once, in order of first occurrence."""
     return list(dict.fromkeys(column for table in tables for column in table.column_names))
 
 
@@ -94,7 +94,7 @@ def _sides(there: Sequence[bool]) -> dict[str, str]:
 def _matched(
     tables: Sequence[pa.Table], keys: Sequence[str], columns: Sequence[str], tolerance: float
 ) -> Iterator[dict[str, Any]]:
-    """The differences between rows of two tables that are alike in the keys."""
+    """Yield the differences between two tables, whose rows are matched where their keys are equal."""
     listed = ", ".join(f'"{key}"' for key in keys) or "NULL"
     same = " AND ".join(f'l."{key}" IS NOT DISTINCT FROM r."{key}"' for key in (*keys, "torusweep_nth"))
     values = [column for column in columns if column not in keys]
@@ -128,7 +128,7 @@ def _matched(
 
 
 def _asked(column: str, topology: str, number: bool, tolerance: float) -> str:
-    """SQL of the values FOUND of a column of `l` and `r`."""
+    """Return the SQL of the values FOUND for one column of the views `l` and `r`."""
     left, right = f'l."{column}"', f'r."{column}"'
     differ, share = f"{left} IS DISTINCT FROM {right}", "NULL::DOUBLE"
     if number:

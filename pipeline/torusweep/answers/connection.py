@@ -1,7 +1,7 @@
-"""DuckDB without network, extensions and files: it reads only the tables and files that it is given.
+"""DuckDB connections that reach no network, extension or file other than the given tables and files.
 
-Tables of a sweep, or of several, whose files are checked and read in place. The view `designs`: one row for each
-network, with its best routing under uniform traffic and its shortest wires.
+The tables of one or several sweeps are checked and then read in place. The view `designs` has one row for each
+network, with its best routing under uniform traffic and its layout with the shortest wires.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ VIEWED = [table.name for table in DECLARED.values() if table.designs]  # whose c
 
 
 def connect(memory_gib: float, files: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
-    """A connection to an empty database in memory.
+    """Return a connection to an empty database in memory.
 
-    memory_gib  limit on the memory of its work
-    files       files that it may read, besides the given tables
+    memory_gib  limit on DuckDB's working memory, GiB
+    files       paths of files that the connection may read
     """
     settings = {"memory_limit": f"{memory_gib:.3f}GiB", "threads": str(min(4, os.cpu_count() or 1))}
     connection = duckdb.connect(":memory:", config=_CLOSED | settings)
@@ -53,7 +53,7 @@ def connect(memory_gib: float, files: Sequence[str] = ()) -> duckdb.DuckDBPyConn
 
 
 def write_views(path: Path, views: Iterable[str]) -> None:
-    """Write a DuckDB file of views over files in its folder, by relative paths, so that it moves with the folder."""
+    """Write a DuckDB file of views over files of its folder. Their paths are relative, so that the folder can move."""
     with duckdb.connect() as connection:
         connection.execute(f"SET file_search_path = {quoted(path.parent.resolve())}")
         connection.execute(f"ATTACH {quoted(path)} AS views (STORAGE_VERSION {quoted(STORAGE)})")
@@ -63,12 +63,12 @@ def write_views(path: Path, views: Iterable[str]) -> None:
 
 
 def lock(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the settings of a connection final."""
+    """Lock the settings of a connection, so that no query can change them."""
     connection.execute("SET lock_configuration = true")
 
 
 def relation(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> duckdb.DuckDBPyRelation:
-    """A table as a relation of a connection: lazy, and to be joined with others of the same connection."""
+    """Return a table as a lazy relation of a connection, to be joined with other relations of the same connection."""
     return connection.from_arrow(table)
 
 
@@ -84,7 +84,7 @@ def folders_of(results: Folders) -> list[Path]:
 
 
 class SealedFile:
-    """A file in memory that holds some bytes and can no longer be written to; it is closed with the last reference."""
+    """A file in memory whose content can no longer be changed. It is closed when the last reference to it goes."""
 
     def __init__(self, content: bytes) -> None:
         self._handle = os.memfd_create("table", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -102,10 +102,10 @@ class SealedFile:
 
 
 class Stored(NamedTuple):
-    """A table of one sweep or several: the very bytes that were checked, which nothing can change.
+    """A table of one or several sweeps, as files of exactly the bytes that were checked; nothing can change them.
 
-    parts    sweep's name → the table's file; a single sweep has no name
-    columns  columns of each file, without `sweep`
+    parts    sweep's name → the table's file; the name is '' for a single sweep
+    columns  columns of each file; without the column `sweep`
     """
 
     parts: dict[str, SealedFile]
@@ -114,7 +114,7 @@ class Stored(NamedTuple):
 
     @property
     def sql(self) -> str:
-        """SQL of its rows."""
+        """SQL query that selects all rows of the table."""
         return " UNION ALL ".join(
             f"SELECT {f'{quoted(name)} AS {SWEEP}, ' if name else ''}* FROM read_parquet({quoted(file.path)})"
             for name, file in self.parts.items()
@@ -122,9 +122,9 @@ class Stored(NamedTuple):
 
 
 def sweep_names(folders: Sequence[Path]) -> list[str]:
-    """Names of these sweeps in the column `sweep`: their folders' names, or whole paths if these are equal.
+    """Return each sweep's name in the column `sweep`: its folder's name, or the whole path if two names are equal.
 
-    '' for a single one, which has no such column. Raises BadInput for a folder that is given twice.
+    A single sweep has the name '', as its tables have no such column. Raises BadInput for a folder given twice.
     """
     if len(folders) == 1:
         return [""]
@@ -136,7 +136,7 @@ def sweep_names(folders: Sequence[Path]) -> list[str]:
 
 
 def stored_table(parts: dict[str, Path]) -> Stored:
-    """A table of some sweeps. Raises BadInput if a file was altered, or columns or their types differ."""
+    """Check and load one table of the given sweeps. Raises BadInput if a file was altered, or if columns differ."""
     contents = {name: store.read_table(path) for name, path in parts.items()}
     schemas: dict[str, pa.Schema] = {}
     for name, (content, _) in contents.items():
@@ -167,9 +167,9 @@ def column_names(table: pa.Table | Stored) -> list[str]:
 
 
 def view(present: Mapping[str, Sequence[str]]) -> str:
-    """SQL that makes the view `designs`: one row for each network, of each sweep.
+    """Return SQL that creates the view `designs`: one row for each network of each sweep.
 
-    present  the columns that each table of VIEWED has
+    present  table of VIEWED → the columns that it has
     """
     keys = [key for key in (SWEEP, "topology") if all(key in columns for columns in present.values())]
     selected = list(keys)

@@ -1,6 +1,6 @@
-"""The command `torusweep dataset`: the lattices of a sweep as a folder that stands alone.
+"""The command `torusweep dataset`: write the lattices of a sweep as a folder that needs no other files.
 
-Parquet files, a DuckDB file of views over them, an index, README, Croissant metadata, checksums, licence.
+It has Parquet files, a DuckDB file of views over them, an index, README, Croissant metadata, checksums and the licence.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ CONTEXT = {
 
 
 def write_dataset(results: Path, out: Path, address: str = "", largest: int = LARGEST) -> list[DataFile]:
-    """Write the lattices of a sweep's table screen, sorted by dimensions and nodes, to a new folder; its Parquet files.
+    """Write a sweep's lattices (table screen) to a new folder, by dimensions and nodes. Returns the Parquet files.
 
-    address  where the folder will be published, which views.sql and metadata name; '': they name files of the folder
-    largest  bytes of a Parquet file
+    address  URL of the future published folder, for views.sql and the metadata; '': they name files of the folder
+    largest  most bytes of a Parquet file
 
-    Raises BadInput where the table is missing, altered, unsorted or has no lattices, and where the folder is there.
+    Raises BadInput where the table is missing, altered, unsorted or has no lattices, and where the folder is not empty.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(f"{out}: expected a new or empty folder, got one that holds files; name another")
@@ -97,7 +97,7 @@ def write_dataset(results: Path, out: Path, address: str = "", largest: int = LA
 
 
 def _write_files(tables: Iterator[pa.Table], out: Path, about: dict[str, str], largest: int) -> list[DataFile]:
-    """Write row groups into files of less than `largest` bytes each."""
+    """Write row groups into Parquet files of at most `largest` bytes each."""
     files: list[DataFile] = []
     writer: Any = None
     sink: Any = None
@@ -151,7 +151,7 @@ def _write_files(tables: Iterator[pa.Table], out: Path, about: dict[str, str], l
 
 
 def _views(tables: dict[str, list[str]], base: str = "") -> dict[str, str]:
-    """SQL that makes a view of each table: `screen` has all its columns, computed where they are not stored."""
+    """Return SQL that makes a view of each table. The view `screen` computes columns that the files do not store."""
     terms = ", ".join(
         f"({FOLLOWING[column.name]}) AS {column.name}" if column.name in FOLLOWING else column.name for column in SCREEN
     )
@@ -163,7 +163,7 @@ def _views(tables: dict[str, list[str]], base: str = "") -> dict[str, str]:
 
 
 def croissant(out: Path, tables: dict[str, list[str]], about: dict[str, str], address: str) -> dict[str, Any]:
-    """Croissant 1.0 metadata (MLCommons) of the files: one record set for each table, its fields from `Column`."""
+    """Return Croissant 1.0 metadata (MLCommons) of the files: a record set for each, its fields made from `Column`."""
     base = f"{address.rstrip('/')}/" if address else ""
     files = [
         {
@@ -236,7 +236,7 @@ def _licence_url() -> str:
 
 
 def _readme(files: list[DataFile], about: dict[str, str], address: str, with_best: bool) -> str:
-    """The text of the README: the folder's contents, and how to read them."""
+    """Return the text of the README: the folder's contents, and how to read them."""
     rows, bytes_ = sum(file.rows for file in files), sum(file.bytes for file in files)
     place = address.rstrip("/") if address else "ADDRESS"
     ends = [f"{nodes:,} nodes in {counted(n, 'dimension')}" for n, nodes in (files[0].first, files[-1].last)]

@@ -1,10 +1,10 @@
-"""The tables of a sweep joined by network, and the columns that a command names.
+"""The tables of a sweep, joined by network, and the columns that a command names.
 
-A table beside `static` has several rows a network: one for each routing and traffic pattern, say. A join by
-`topology` alone mixes them. The view `designs` (answers/connection.py) takes one row of each table and keeps the
-columns that name it; a command takes the rows that are chosen, and refuses what is mixed (answers/choices.py).
+Tables other than `static` have several rows for each network: one for each routing and traffic pattern, say. A join
+by `topology` alone mixes these rows. The view `designs` (answers/connection.py) takes one row of each table and keeps
+the columns that identify it. A command takes the chosen rows and refuses mixed ones (answers/choices.py).
 
-`overview` and `schema` say what tables there are, and their columns.
+`overview` lists the tables, and `schema` lists their columns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SCHEMA = "'torusweep query --schema TABLE' lists a table's columns"
 class Named(NamedTuple):
     """A column of the joined tables.
 
-    name   its name in the join: its own, or TABLE_COLUMN if an earlier table has a column of that name
+    name   the column's name in the join: its own, or TABLE_COLUMN if an earlier table has a column of that name
     """
 
     name: str
@@ -46,9 +46,9 @@ class Named(NamedTuple):
 class Join(NamedTuple):
     """Tables joined by network.
 
-    tables   tables without `static`, whose columns are always joined
-    columns  columns by their names in the join
-    sweeps   whether several sweeps are asked together: their rows are not joined, and `sweep` names a row's sweep
+    tables   names of the joined tables; `static` is left out, because its columns are always joined
+    columns  the columns by their names in the join
+    sweeps   whether several sweeps are read together: their rows are not joined, and column `sweep` names a row's sweep
     """
 
     tables: tuple[str, ...]
@@ -57,11 +57,11 @@ class Join(NamedTuple):
 
     @property
     def of_network(self) -> list[str]:
-        """The columns that all tables have, and that name a network."""
+        """The columns that identify a network; every table of the join has them."""
         return [*([SWEEP] if self.sweeps else ()), "topology"]
 
     def column(self, spelling: str) -> Named:
-        """The column of `NAME`, `TABLE.NAME` or `TABLE_NAME`. Raises BadInput where the join has none."""
+        """Return the column spelled `NAME`, `TABLE.NAME` or `TABLE_NAME`. Raises BadInput if the join lacks it."""
         if spelling in self.columns:
             return self.columns[spelling]
         for named in self.columns.values():
@@ -70,12 +70,12 @@ class Join(NamedTuple):
         raise BadInput(f"unknown column '{spelling}'{nearest(spelling, self.columns)}; {SCHEMA}")
 
     def distinguishing(self) -> list[str]:
-        """The columns of the join that tell a network's rows apart."""
+        """Return the columns of the join that distinguish a network's rows."""
         return [name for name, named in self.columns.items() if named.column.name in DECLARED[named.table].apart]
 
 
 def joined_tables() -> dict[str, Declaration]:
-    """The tables that are joined with `static`: the stages', then what is made of them, in their order."""
+    """Return the tables that can be joined with `static`: the stages' tables first, then the tables made from them."""
     places = list(DECLARED)
     found = [table for table in DECLARED.values() if table.joined and table.name != "static"]
     return {
@@ -92,13 +92,13 @@ def join(
     networks: bool = False,
     sweeps: bool = False,
 ) -> Join:
-    """The fewest tables that have the wanted columns.
+    """Return the join of the fewest tables that have the wanted columns.
 
     wanted  columns, as NAME or TABLE.NAME
-    words   words of a condition; columns among them are wanted, too
+    words   words of a condition; those that are columns are wanted, too
     table   table whose rows are wanted; None: the first table that has all columns, else several
     networks  whether to join only tables with rows for each network
-    sweeps  whether several sweeps are asked together, so that there is a column `sweep`
+    sweeps  whether several sweeps are read together, so that there is a column `sweep`
 
     Raises BadInput for an unknown column or table, and for columns of tables that cannot be joined by network.
     """
@@ -130,15 +130,15 @@ def join(
 
 
 def words_of(condition: str | None) -> list[str]:
-    """The words of an SQL condition outside quotes and remarks, which may be columns."""
+    """Return the words of an SQL condition that stand outside quotes and comments: any of them may be a column."""
     bare = re.sub(r"'(?:[^']|'')*'|--[^\n]*", " ", condition or "")
     return re.findall(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?", bare)
 
 
 def unnamed(sql: str) -> str:
-    """A remark on a query that joins a table by network, but does not name every column that tells its rows apart.
+    """Return a remark on a query that joins tables by network but does not name what distinguishes their rows.
 
-    returns  '' if the query names the routing and the traffic, or takes all columns
+    returns  '' if the query names the routing and the traffic, or selects all columns
     """
     words = [part.lower() for word in words_of(sql) for part in word.split(".")]
     if "join" not in words or "*" in sql:
@@ -155,14 +155,14 @@ def unnamed(sql: str) -> str:
 
 
 def remark(sql: str, answer: pa.Table, results: Folders) -> str:
-    """Remarks beside a query's answer: columns that it does not name, and why it has no rows, or an empty column."""
+    """Return remarks on a query's answer: which columns the query should name, and why rows or a column are missing."""
     words = [part for word in words_of(sql) for part in word.split(".")]
     why = uncomputed(results, [*words, *answer.column_names]) if lacks_values(answer) else ""
     return "\n".join(line for line in (unnamed(sql), why) if line)
 
 
 def uncomputed(results: Folders, names: Iterable[str]) -> str:
-    """The reason, in the configurations' words, why tables and columns of these names are empty; '' if unknown."""
+    """Return why tables and columns of these names are empty, in the configuration's terms; '' if it is unknown."""
     words, reasons = {name.lower() for name in names}, dict[str, None]()
     stage: Any = STAGES["static"]
     columns = {table: {*DECLARED[table].names} for table in VIEWED}
@@ -210,11 +210,11 @@ def uncomputed(results: Folders, names: Iterable[str]) -> str:
 def source(
     joined: Join, choices: Mapping[str, str | None], *, every_network: bool = False, faults: bool = False
 ) -> str:
-    """SQL of the joined tables, to stand after FROM.
+    """Return SQL of the joined tables, to stand after FROM.
 
-    choices        column (routing, traffic, model) → the value that counts; BEST for routings; ALL or None: any
-    every_network  networks without a row in the first table stay, with nulls
-    faults         every row of `static`; otherwise one for each network
+    choices        column (routing, traffic, model) → its chosen value; BEST for routings only; ALL, None: any
+    every_network  whether networks without a row in the first table stay, with nulls
+    faults         whether to take every row of `static`; otherwise one for each network
     """
     for key, value in choices.items():
         if value is not None and not any(_own(table, key) for table in joined.tables):
@@ -243,7 +243,7 @@ def source(
 
 
 def _piece(table: str, joined: Join, choices: Mapping[str, str | None], *, best: bool) -> str:
-    """SQL of a table's rows that count."""
+    """Return SQL for the rows of a table that meet the choices. best: whether this table ranks routings for BEST."""
     own = DECLARED[table].names
     named = {key: value for key, value in choices.items() if key in own and value not in (None, ALL, BEST)}
     conditions = " AND ".join(f'"{key}" = {quoted(value)}' for key, value in named.items())
@@ -260,13 +260,13 @@ def _piece(table: str, joined: Join, choices: Mapping[str, str | None], *, best:
 
 
 def _renamed(table: str, joined: Join) -> str:
-    """SQL that gives a table's columns their names in the join."""
+    """Return SQL that renames a table's columns to their names in the join; '' if none differs."""
     other = [named for named in joined.columns.values() if named.table == table and named.name != named.column.name]
     return f" RENAME ({', '.join(f'{named.column.name} AS {named.name}' for named in other)})" if other else ""
 
 
 def _own(table: str, spelling: str) -> str | None:
-    """The table's column of a spelling: NAME, TABLE.NAME or TABLE_NAME."""
+    """Return the table's name for a column spelled NAME, TABLE.NAME or TABLE_NAME; None if the table lacks it."""
     names = DECLARED[table].names
     if spelling in names:
         return spelling
@@ -275,13 +275,13 @@ def _own(table: str, spelling: str) -> str | None:
 
 
 def _one_table(tables: Iterable[str], wanted: Sequence[str]) -> list[str]:
-    """The first table that has the wanted columns, together with `static`."""
+    """Return the first table that, with `static`, has all wanted columns; [] if there is none."""
     found = (name for name in tables if all(_own(name, spelling) or _own("static", spelling) for spelling in wanted))
     return [name for name in [next(found, None)] if name]
 
 
 def _columns(tables: Sequence[str]) -> dict[str, Named]:
-    """The columns of some tables, by their names in the join."""
+    """Return the columns of the given tables, by their names in the join."""
     columns: dict[str, Named] = {}
     before: set[str] = set()
     for table in tables:
@@ -295,7 +295,7 @@ def _columns(tables: Sequence[str]) -> dict[str, Named]:
 
 
 def view_table() -> Declaration:
-    """The view `designs`, as a table."""
+    """Return the declaration of the view `designs`, as of a table."""
     columns = tuple(named.column._replace(name=name) for name, named in _columns(VIEWED).items())
     return Declaration(
         VIEW, "a network: static, with the loads of its best routing and its layout of shortest wires", columns
@@ -303,12 +303,12 @@ def view_table() -> Declaration:
 
 
 def tables() -> dict[str, Declaration]:
-    """Every table, and the view `designs`, by name."""
+    """Return the declarations of every table and of the view `designs`, by name."""
     return {VIEW: view_table(), **all_tables()}
 
 
 def overview(results: Folders) -> pa.Table:
-    """Every table: its rows in these folders (null if missing), columns, and the meaning of a row."""
+    """Return a row for each table: its number of rows in these folders (null if missing), columns, meaning of a row."""
     rows = Counter[str]()
     for folder in folders_of(results):
         rows.update(_rows(folder))
@@ -318,7 +318,7 @@ def overview(results: Folders) -> pa.Table:
 
 
 def schema(table: str = ALL) -> pa.Table:
-    """The columns of a table, or of ALL: name, type, unit, meaning. Raises BadInput for an unknown table."""
+    """Return the columns of a table, or of ALL tables: name, type, unit, meaning. Raises BadInput for unknown names."""
     known = tables()
     if table == ALL:
         return pa.Table.from_pylist(
@@ -334,7 +334,7 @@ def schema(table: str = ALL) -> pa.Table:
 
 
 def _rows(folder: Path) -> Mapping[str, int]:
-    """The number of rows of each table of a folder, by its manifest; none without a whole manifest."""
+    """Return the number of rows of each table, from the folder's manifest; {} if the manifest cannot be read."""
     try:
         entries = store.read_manifest(folder).get("tables", {})
     except BadInput:

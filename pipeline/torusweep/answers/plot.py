@@ -1,4 +1,4 @@
-"""Plots of any two columns of a sweep's tables, for files: marks, or lines with error bars."""
+"""Plots of any two columns of a sweep's tables, written to files: single marks, or lines with error bars."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Plot(NamedTuple):
     """A chart for a file, and the numbers of its rows.
 
     specification  complete Vega-Lite
-    rows           rows that the request selects
-    left_out       selected rows without a number
-    drawn          marks
-    cut            end of the y axis, if saturated networks have larger numbers; None: it shows all
+    rows           number of rows that the request selects
+    left_out       number of selected rows without a number in x or y
+    drawn          number of marks
+    cut            end of the y axis, if saturated networks have larger numbers; None if the axis shows all numbers
     """
 
     specification: dict[str, Any]
@@ -62,8 +62,8 @@ class Plot(NamedTuple):
 class PlotRequest(NamedTuple):
     """A request to draw.
 
-    series  columns that give the colour. By default the family; for lines, the columns in which lines differ
-    lines   None: it depends on the rows
+    series  columns that give the colour; None: the family, or for lines the columns in which lines differ
+    lines   whether to draw lines; None if the rows decide
     log     an item of LOG, or AUTO
     """
 
@@ -87,20 +87,20 @@ def plot(
     where: str | None = None,
     choices: Choices | None = None,
 ) -> Plot:
-    """Column y against column x, a mark a row; lines through the rows of a series.
+    """Draw column y against column x: a mark for each row, or lines through the rows of each series.
 
-    x, y, series  columns, as NAME or TABLE.NAME. A series has a colour and a symbol; one of numbers, without lines, a
-                  colour scale. By default the family; for lines, the columns in which they differ
-    table         table whose rows are drawn, with the other columns of their networks; None: the first that has all
-    lines         None: if the rows of a network run along x, as the offered load does
+    x, y, series  columns, as NAME or TABLE.NAME. Each value of a series has a colour and a symbol; a numeric series
+                  without lines has a colour scale. By default the family; for lines, the columns in which lines differ
+    table         table whose rows are drawn, with other columns of their networks; None: the first that has all columns
+    lines         None: draw lines if the rows of a network run along x, as with the offered load
     log           logarithmic axes: none, x, y, both, or auto
     where         an SQL condition on these columns
     choices       the routing, traffic and model whose rows are drawn
-    results       one results folder, or several, which are series of their own
+    results       one results folder, or several, each a series of its own
 
-    Of more than MOST rows a sample is drawn: the Pareto front, and others evenly. MOST_LINES lines are in one chart.
-    Raises BadInput for unknown columns and tables, columns without numbers, rows of several routings, traffics or
-    models that nothing tells apart, and values that a logarithmic axis cannot show; as `query` does.
+    Of more than MOST rows a sample is drawn: the Pareto front and evenly chosen others. A chart has MOST_LINES lines.
+    Raises BadInput for unknown columns and tables, for columns without numbers, for mixed routings, traffics or
+    models, for values that a logarithmic axis cannot show, and where `query` does.
     """
     choices = choices or Choices()
     named = list(dict.fromkeys([x, y, *(series or ())]))
@@ -131,7 +131,7 @@ def plot(
 
 
 def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: bool | None, log: str) -> PlotRequest:
-    """The request, checked as far as the tables' declarations go."""
+    """Return the request, checked against the declarations of the tables; no table is read."""
     across, up = joined.column(x), joined.column(y)
     for named in (across, up):
         if named.column.type not in NUMBERS:
@@ -149,7 +149,7 @@ def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: 
 
 
 def _sql(request: PlotRequest, keys: Sequence[str], choices: Choices, where: str | None) -> str:
-    """One SELECT: x, y, their errors, the series and keys, and a row's network for the legend."""
+    """Return one SELECT of x, y, their errors, the series and keys, and the columns that the legend needs."""
     joined = request.joined
     wanted = [request.x, request.y, *(request.series or ())]
     faults = any(word.startswith("fault_") for word in (*(named.name for named in wanted), *words_of(where)))
@@ -179,7 +179,7 @@ def _sql(request: PlotRequest, keys: Sequence[str], choices: Choices, where: str
 
 
 def _beside(joined: Join, named: Named, column: str) -> str | None:
-    """The name in the join of another column of a column's table; None where it has none."""
+    """Return the joined name of `column` in the table of `named`; None if that table lacks it."""
     found = (
         other.name for other in joined.columns.values() if (other.table, other.column.name) == (named.table, column)
     )
@@ -187,7 +187,7 @@ def _beside(joined: Join, named: Named, column: str) -> str | None:
 
 
 def _is_curve(request: PlotRequest, rows: pa.Table, keys: Sequence[str]) -> bool:
-    """Whether the rows of a network run along a load, a rate or a distance, and have different x."""
+    """Whether the rows of a network run along a load, a rate or a distance, and differ in x."""
     running = [key for key in keys if key in RUNNING]
     if not running or request.x.table != request.y.table:
         return False
@@ -196,7 +196,7 @@ def _is_curve(request: PlotRequest, rows: pa.Table, keys: Sequence[str]) -> bool
 
 
 def _series_of(request: PlotRequest, rows: pa.Table, keys: Sequence[str], choices: Choices) -> list[str]:
-    """The columns that tell the lines, or the colours, apart. [] where the family does."""
+    """Return the columns whose values make up the lines or the colours; [] if the family does."""
     each = [name for name, value in choices._asdict().items() if value == ALL and name in keys]
     each += [SWEEP] if request.joined.sweeps else []
     if request.series is not None:
@@ -213,7 +213,7 @@ def _series_of(request: PlotRequest, rows: pa.Table, keys: Sequence[str], choice
 
 
 def _drawn(request: PlotRequest, names: Sequence[str], known: pa.Table, found: int, subtitle: str) -> Plot:
-    """The chart of the rows that have numbers."""
+    """Return the chart of the rows that have numbers in x and y."""
     log = _log(request, known)
     rows = _sample(request, known)
     columns = [request.joined.columns[name] for name in names if name != BRANCH]
@@ -249,7 +249,7 @@ def _drawn(request: PlotRequest, names: Sequence[str], known: pa.Table, found: i
 
 
 def _sample(request: PlotRequest, known: pa.Table) -> list[dict[str, Any]]:
-    """The drawn rows, by x and y, with the columns that tell them apart under `keys`; of many, those of `sampled`."""
+    """Return the rows to draw, by x and y; a sample if they are more than MOST. A row's `keys` has its key columns."""
     some = known
     if known.num_rows > MOST:
         order = np.argsort(np.from_dlpack(known.column("place").combine_chunks()), kind="stable")
@@ -262,7 +262,7 @@ def _sample(request: PlotRequest, known: pa.Table) -> list[dict[str, Any]]:
 
 
 def _facets(points: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """The marks of small charts of at most MOST_LINES: of one value of a column, or of the next lines in order."""
+    """Divide the marks into charts of at most MOST_LINES lines: by a column's values, else in order of the lines."""
     for place, name in list(enumerate(names))[1:]:
         charts: dict[str, list[dict[str, Any]]] = {}
         for point in points:
@@ -278,7 +278,7 @@ def _facets(points: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str,
 
 
 def _log(request: PlotRequest, rows: pa.Table) -> str:
-    """The logarithmic axes: 'x', 'y', 'xy' or ''."""
+    """Return the logarithmic axes: 'x', 'y', 'xy' or ''. Raises BadInput if such an axis cannot show a value."""
     named = {"x": request.x.name, "y": request.y.name}
     values = {end: numbers(rows.column(end)) for end in named}
     if request.log == AUTO:
@@ -295,7 +295,7 @@ def _log(request: PlotRequest, rows: pa.Table) -> str:
 
 
 def _looks(request: PlotRequest, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[Look]:
-    """The looks of the rows; sets each row's `group` to its group's name, and its `line` where a group has several."""
+    """Return the looks of the rows. Sets `group`, a row's group, and `line` where a group has several lines."""
     if names in ([], ["family"]):
         return _families(rows)
     for row in rows:
@@ -316,7 +316,7 @@ def _looks(request: PlotRequest, rows: Sequence[dict[str, Any]], names: Sequence
 
 
 def _families(rows: Sequence[dict[str, Any]]) -> list[Look]:
-    """The looks of the rows' families; sets each row's `group`."""
+    """Return the looks of the rows' families. Sets each row's `group` to the name of its family's group."""
     named = [group_of(row) for row in rows]
     for row, (_, name) in zip(rows, named):
         row["group"] = name
@@ -328,7 +328,7 @@ def _branch(row: Mapping[str, Any]) -> str:
 
 
 def _point(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of a chart of lines: its place along the line, and the ends of its error bars."""
+    """Return a row as a mark of a chart: its coordinates, its place along the line, and the ends of its error bars."""
     running = [row["keys"][key] for key in RUNNING if row["keys"].get(key) is not None]
     point = {
         "x": row["x"],
@@ -349,7 +349,7 @@ def _point(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cut(request: PlotRequest, points: Sequence[Mapping[str, Any]], log: str) -> float | None:
-    """The end of a latency axis, because a saturated network's latency depends on the length of its simulation."""
+    """Return where a latency axis ends (None: it shows all): saturated latency grows with the simulated time."""
     below = [point["y"] for point in points if not point["hollow"]]
     if not request.lines or "latency" not in request.y.name or "y" in log or not below:
         return None
@@ -358,7 +358,7 @@ def _cut(request: PlotRequest, points: Sequence[Mapping[str, Any]], log: str) ->
 
 
 def _natural(text: str) -> list[tuple[bool, float, str]]:
-    """A key that sorts the numbers in a text by size."""
+    """Return a sort key under which the numbers in a text are compared by value."""
     pieces = re.split(r"(\d+(?:\.\d+)?)", text)
     return [(False, float(piece), "") if place % 2 else (True, 0.0, piece) for place, piece in enumerate(pieces)]
 
@@ -384,7 +384,7 @@ def _subtitle(folders: Sequence[Path], request: PlotRequest, where: str | None, 
 
 
 def remarks(plotted: Plot) -> str:
-    """Remarks on rows that the picture leaves out, and whether it is a sample; '' if it shows all."""
+    """Return remarks on the rows that the chart leaves out, and whether it is a sample; '' if it shows all."""
     parts = []
     if plotted.left_out:
         parts.append(f"{plotted.left_out:,} of {counted(plotted.rows, 'row')} lack a number and were left out")

@@ -1,11 +1,10 @@
-"""SQL queries of a sweep's results: one SELECT that reads the tables and nothing else.
+"""SQL queries of a sweep's results: one SELECT that reads the result tables and nothing else.
 
-DuckDB's own settings (connection.py) keep it from other files, network, extensions and settings. It runs in a thread
-that is interrupted at its limits of time and memory. It reads the columns and row groups that a query needs from the
-Parquet files themselves. The digest of every file is checked first, because DuckDB does not detect an altered one; a
-file that changed while it was read is refused.
+DuckDB's own settings (connection.py) keep a query from other files, network, extensions and settings. The query runs
+in a thread that is interrupted at limits of time and memory. DuckDB reads only the columns and row groups that a query
+needs from the Parquet files. The digest of every file is checked first, because DuckDB does not detect an altered file.
 
-Several sweeps may be asked together: each table then has the rows of all, with a column `sweep`.
+Several sweeps may be read together: each table then has the rows of all sweeps, with a column `sweep`.
 """
 
 from __future__ import annotations
@@ -65,13 +64,13 @@ def query(
     max_rows: int = MOST_ROWS,
     about: str | None = None,
 ) -> pa.Table:
-    """The answer to one SELECT over the tables of a results folder, each named as its file, and the view `designs`.
+    """Return the answer to one SELECT over a results folder's tables, named as their files, and the view `designs`.
 
     results_dir  one results folder, or several: then each table has the rows of all, with a column `sweep`
-    about  the user's own condition, if the SQL has one in brackets (`bracketed`), for messages
+    about  for messages: the user's own condition, if the SQL contains one (`bracketed`); None if the user wrote the SQL
 
     Raises BadInput where there are no results, a table was altered, or the SQL is not one valid SELECT; Refused where
-    the answer takes more than the limits, RunsOn if its work could not be stopped. Messages are one line.
+    the answer exceeds a limit; RunsOn if the query could not be stopped. Messages are one line.
     """
     if not 0 < time_limit <= LONGEST_WAIT:
         raise BadInput(f"time limit: expected more than 0 and at most {LONGEST_WAIT:,} seconds, got {time_limit}")
@@ -96,7 +95,7 @@ def query(
 
 
 def matching(table: pa.Table, where: str) -> pa.Table:
-    """The rows of a table that meet an SQL condition on its columns. Raises BadInput and Refused as `query` does."""
+    """Return the rows of a table that meet an SQL condition on its columns. Raises as `query` does."""
     sql = f"SELECT * FROM rows WHERE {bracketed(where)}"
     most = max(1, table.num_rows)
     found = _answer(connect(MEMORY_GIB), sql, {"rows": table}, TIME_LIMIT, MEMORY_GIB, most, where)
@@ -104,7 +103,7 @@ def matching(table: pa.Table, where: str) -> pa.Table:
 
 
 def bracketed(where: str) -> str:
-    """A user's condition in brackets, for a query. Raises BadInput where it is not one expression."""
+    """Return a user's condition in brackets, for a query. Raises BadInput if it is not one SQL expression."""
     if len(where) > LONGEST:
         raise BadInput(f"expected a condition of at most {LONGEST:,} characters, got {len(where):,}")
     expected = f'--where: expected one SQL condition such as "nodes < 100", got {_shown(where)}'
@@ -126,7 +125,7 @@ def bracketed(where: str) -> str:
 
 
 def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Raise BadInput for anything but one SELECT."""
+    """Raise BadInput if the SQL is anything but one SELECT."""
     try:
         statements = _statements(connection, sql)
     except ValueError as error:
@@ -138,7 +137,7 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
 
 def _statements(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.Statement]:
-    """The statements of a text. Raises ValueError, with the reason in one line, where it cannot be read."""
+    """Return the statements of an SQL text. Raises ValueError, with a one-line reason, if it cannot be parsed."""
     try:
         sql.encode()  # of a lone surrogate, DuckDB says that an argument has another type
         return connection.extract_statements(sql)
@@ -157,7 +156,7 @@ def _answer(
     max_rows: int,
     about: str | None,
 ) -> pa.Table:
-    """The answer to a SELECT over tables by name. Raises as `query` does."""
+    """Return the answer to a SELECT over the given tables, which are known by name. Raises what `query` raises."""
     subject = "the query" if about is None else f"--where {_shown(about)}"
     try:
         for name, table in tables.items():
@@ -183,10 +182,11 @@ def _answer(
 def _limited(
     connection: duckdb.DuckDBPyConnection, work: Callable[[], pa.Table], time_limit: float, memory_gib: float
 ) -> pa.Table:
-    """Run `work` in a thread that is interrupted beyond its limits. Raises its exceptions, and Refused.
+    """Run `work` in a thread that is interrupted beyond its limits. Raises the exceptions of `work`, and Refused.
 
-    The process may grow by twice the memory and a half GiB: DuckDB counts neither the answer nor what some
-    functions take (range, repeat). Some (levenshtein) heed no interrupt: the thread is left behind, and RunsOn raised.
+    The process may grow by twice the memory plus half a GiB, because DuckDB counts neither the answer nor what some
+    functions take (range, repeat). Some functions (levenshtein) ignore an interrupt: then RunsOn is raised, and the
+    thread runs on.
     """
     answers: list[pa.Table] = []
     failures: list[BaseException] = []
@@ -229,17 +229,17 @@ def _limited(
 
 
 def _words(sql: str) -> set[str]:
-    """The words of a query, in lower case: among them are the tables that it reads."""
+    """Return the words of a query in lower case. The names of the tables that it reads are among them."""
     return {word.lower() for word in re.findall(r"\w+", sql)}
 
 
 def _too_large(memory_gib: float) -> str:
-    """The refusal of a query beyond its memory."""
+    """Return the message that refuses a query that needs too much memory."""
     return f"the query needs more than {memory_gib:g} GiB of memory and was stopped; select fewer rows or columns"
 
 
 def _remedy(error: Exception, written: str) -> str:
-    """The remedy for an unknown name, or a file's name. In SQL, a word in double quotes is a column."""
+    """Return the remedy for an unknown name or a file's name. SQL reads a word in double quotes as a column."""
     quoted = re.search(r'column "([^"]+)" not found', str(error))
     if quoted and f'"{quoted[1]}"' in written:
         return f"text stands in single quotes: '{quoted[1]}'"
@@ -251,13 +251,13 @@ def _remedy(error: Exception, written: str) -> str:
 
 
 def _shown(condition: str) -> str:
-    """A condition within a message."""
+    """Return a condition for use in a message: quoted, on one line, shortened to 80 characters."""
     text = printable(" ".join(condition.split()))
     return f"'{text if len(text) <= 80 else text[:79] + '…'}'"
 
 
 def no_results(folder: Path) -> BadInput:
-    """The refusal of a folder without a table."""
+    """Return the error for a folder that has no table."""
     got = "no table" if folder.is_dir() else f"no such folder; paths are relative to {Path.cwd()}"
     return BadInput(
         f"{printable(folder)}: expected a sweep's results, got {got}; run 'torusweep run CONFIG' first, or name its"
@@ -266,7 +266,7 @@ def no_results(folder: Path) -> BadInput:
 
 
 def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table | Stored]:
-    """The tables of results folders that are mentioned, checked; all if none is (a misspelt name, SHOW TABLES)."""
+    """Return the mentioned tables of the folders, checked; all of them if none is mentioned (SHOW TABLES, say)."""
     names, files = sweep_names(folders), dict[str, dict[str, Path]]()
     for sweep, folder in zip(names, folders):
         found = sorted(folder.glob("*.parquet"))
@@ -294,9 +294,9 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
 
 
 def style_of(style: str | None, out: Path | None) -> str:
-    """The requested style, else the style of the file's suffix.
+    """Return the requested style, or by default the style that belongs to the file's suffix.
 
-    Raises BadInput where the suffix says none, and for Parquet without a file.
+    Raises BadInput for an unknown suffix without a style, and for Parquet without a file.
     """
     suffix = out.suffix.lower() if out else ""
     if style is None and suffix not in SUFFIXES:
@@ -308,9 +308,9 @@ def style_of(style: str | None, out: Path | None) -> str:
 
 
 def print_table(table: pa.Table, style: str, out: Path | None = None, *, columns: bool = False) -> None:
-    """Print a table (style table, csv or json), or write it to the file `out` (parquet too).
+    """Print a table in a style (table, csv or json), or write it to the file `out` (parquet, too).
 
-    columns  the rows describe columns: each stays a line in a narrow terminal
+    columns  whether the rows describe columns: then a row stays one line in a narrow terminal
     """
     if style == "parquet" and out is not None:
         sink = pa.BufferOutputStream()
@@ -354,6 +354,6 @@ def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, max_rows: int, memor
 
 
 def _one_line(error: object) -> str:
-    """A message of DuckDB without the excerpt of the query below it."""
+    """Return a DuckDB message as one line, without the excerpt of the query that follows it."""
     text = str(error).split("\nLINE ")[0]
     return printable(" ".join(text.split()))[:300]

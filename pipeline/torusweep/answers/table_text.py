@@ -28,22 +28,22 @@ PIPE_WIDTH = 100_000  # characters; a piped table is never folded
 
 
 def records(table: pa.Table) -> list[dict[str, Any]]:
-    """Rows for JSON: maps become objects, times text, numbers that are not finite null.
+    """Return the rows for JSON: maps become objects, times become text, numbers that are not finite become null.
 
-    Raises BadInput for a column that Python has no values for: dates before year 1 or after 9999, maps by lists.
+    Raises BadInput for a column without Python values: dates before year 1 or after 9999, maps with lists as keys.
     """
     columns = {name: [_plain(value) for value in _values(table.column(name), name)] for name in table.column_names}
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
 def as_json(table: pa.Table) -> str:
-    """One JSON array, a row a line."""
+    """Return the table as one JSON array, with one row on each line."""
     rows = ",\n ".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in records(table))
     return f"[{rows}]\n"
 
 
 def as_csv(table: pa.Table) -> str:
-    """Comma-separated values after a line of column names; lists and maps as JSON, nulls empty."""
+    """Return comma-separated values after a line of column names. Lists and maps are JSON, nulls are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.column_names)
@@ -52,15 +52,15 @@ def as_csv(table: pa.Table) -> str:
 
 
 def cells(table: pa.Table) -> list[list[str]]:
-    """The names of a table's columns, and its rows, as people read them: numbers to six digits, – for null."""
+    """Return the column names and then the rows, as people read them: numbers to six digits, – for null."""
     names = [printable(name) for name in table.column_names]
     return [names, *([printable(_cell(_rounded(value), null="–")) for value in row.values()] for row in records(table))]
 
 
 def print_aligned(table: pa.Table, file: TextIO, *, columns: bool = False) -> None:
-    """Aligned columns, numbers right-aligned, to six digits. In a terminal that is too narrow: a column a line.
+    """Print aligned columns, numbers right-aligned, to six digits. In a terminal that is too narrow, a line is a value.
 
-    columns  the rows describe columns: their texts are folded, and a row stays a line of the table
+    columns  whether the rows describe columns: then long texts are folded instead
     """
     console = Console(file=file, highlight=False)
     if not console.is_terminal:
@@ -88,7 +88,7 @@ def print_aligned(table: pa.Table, file: TextIO, *, columns: bool = False) -> No
 
 
 def _folded(widths: Sequence[int], text: Sequence[int], most: int) -> list[int] | None:
-    """Which of the text columns to fold, the widest first and two at most, so that a table fits; None: it cannot."""
+    """Return which text columns to fold so that the table fits: at most two, the widest first; None if it cannot."""
     widest = sorted(text, key=lambda place: -widths[place])
     for count in range(3):
         folded = [place for place in widest[:count] if widths[place] > LEAST_TEXT]
@@ -99,7 +99,7 @@ def _folded(widths: Sequence[int], text: Sequence[int], most: int) -> list[int] 
 
 
 def _print_records(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Every row as a block: a line for each column, its name and its value."""
+    """Print every row as a block with a line for each column: the column's name and its value."""
     for number, row in enumerate(rows, start=1):
         console.print(Text(f"row {number}", style="bold"))
         block = Table(box=None, show_header=False, pad_edge=False)
@@ -111,7 +111,7 @@ def _print_records(console: Console, names: Sequence[str], rows: Sequence[Sequen
 
 
 def _values(column: pa.ChunkedArray[Any], name: str) -> list[Any]:
-    """A column's values, an Arrow map as a dictionary."""
+    """Return a column's values, an Arrow map as a dictionary. Raises BadInput for values that Python cannot hold."""
     try:
         values = column.to_pylist()
         return [None if value is None else dict(value) for value in values] if types.is_map(column.type) else values
@@ -139,7 +139,7 @@ def _plain(value: Any) -> Any:
 
 
 def _rounded(value: Any) -> Any:
-    """A value of `records` with numbers rounded to DIGITS, but never before the point."""
+    """Return a value of `records`, its numbers rounded to DIGITS significant digits, whole parts never rounded."""
     if isinstance(value, float):
         return float(round(value)) if abs(value) >= 10**DIGITS else float(f"{value:.{DIGITS}g}")
     if isinstance(value, list):
@@ -156,5 +156,5 @@ def _cell(value: Any, *, null: str) -> str:
 
 
 def lacks_values(answer: pa.Table) -> bool:
-    """Whether an answer has no row, or nothing in a column."""
+    """Whether an answer has no row, or a column of nulls alone."""
     return any(column.null_count == answer.num_rows for column in answer.columns)

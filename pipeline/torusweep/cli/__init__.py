@@ -1,7 +1,7 @@
-"""The command `torusweep`: parses arguments, calls the library, prints the result.
+"""The command line `torusweep`: parse arguments, call the library, print the answer.
 
 Commands are loaded when they are called, so that `torusweep --help` does not import Numba, Dask or
-DuckDB. Bad input leaves through `main` as one line on standard error and exit status 2.
+DuckDB. For bad input, `main` prints one line on standard error and ends with exit status 2.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ CTRL_C_SECONDS = 0.2  # in which Python may end by itself
 
 
 class Commands(click.Group):
-    """A group whose commands are imported when they are called."""
+    """A click group whose commands are imported only when they are called."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return [name for name in COMMANDS if name != "step"]
@@ -100,7 +100,7 @@ class Commands(click.Group):
 
 
 def _check_family(spelling: str) -> None:
-    """Refuse a misspelt family before its question is imported, which takes longer than the families."""
+    """Raise BadInput for a misspelt family before its question is imported, because that import takes longer."""
     name = spelling.partition("(")[0].strip().lower()
     if name.isidentifier() and not os.path.exists(spelling):
         from torusweep.networks.families import FAMILIES, plan
@@ -124,7 +124,7 @@ def torusweep() -> None:
 
 
 def main() -> None:
-    """Run the command line; turn refusals into one line and an exit status."""
+    """Run the command line. Turn a refusal into one line and an exit status."""
     from torusweep.errors import BadInput
 
     # those are the working folder's: that of python -m, empty parts of PYTHONPATH, names that an editable install adds
@@ -181,9 +181,9 @@ def main() -> None:
 
 
 def _ctrl_c_ends() -> threading.Event:
-    """End the process soon after Ctrl-C, also where compiled code lets Python do nothing; set what is returned first.
+    """End the process soon after Ctrl-C, even if compiled code keeps Python busy. Set the returned event to stop that.
 
-    Not where something is saved before the end: a search's graph, a sweep's batches.
+    The commands run, step and search are left out, because they save something before they end.
     """
     answered = threading.Event()
     if sys.argv[1:2] in (["run"], ["step"], ["search"]) or os.name != "posix":
@@ -207,8 +207,9 @@ def _ctrl_c_ends() -> threading.Event:
 
 
 def _end(status: int) -> NoReturn:
-    """Exit; at once after Ctrl-C, as compiled code takes long to be let go, and where a query runs on that heeds no
-    interrupt, because Python would list what its thread holds."""
+    """Exit; at once after Ctrl-C, because compiled code stops late, and if a query ignores its interrupt, because
+    Python would report what the query's thread holds.
+    """
     at_once = {"query", CTRL_C} if status == 130 else {"query"}
     if any(thread.name in at_once for thread in threading.enumerate()):
         sys.stdout.flush()
@@ -218,13 +219,13 @@ def _end(status: int) -> NoReturn:
 
 
 def _give_up_stdout(status: int) -> None:
-    """Exit without Python's own attempt to flush what cannot be written."""
+    """Exit without the flush that Python attempts at its end, which would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.exit(status)
 
 
 def _say(message: str) -> None:
-    """One line on standard error, in colour only on a terminal, without characters that a terminal would obey."""
+    """Print one line on standard error, in colour only on a terminal, without control characters."""
     from torusweep.errors import printable
 
     line = printable(" ".join(message.split()))

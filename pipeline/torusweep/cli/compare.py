@@ -1,4 +1,4 @@
-"""torusweep compare, torusweep pareto: differences of two results, and the designs that no other dominates."""
+"""The commands compare (differences of two results) and pareto (the designs that no other dominates)."""
 
 from __future__ import annotations
 

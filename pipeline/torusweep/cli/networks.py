@@ -1,7 +1,4 @@
-"""Commands that write a network: its links or its routing, in a file.
-
-torusweep export: a network in the format of another tool. torusweep routes: a routing as a table of next hops.
-"""
+"""The commands export (a network's links in another tool's format) and routes (a routing as a table of next hops)."""
 
 from __future__ import annotations
 

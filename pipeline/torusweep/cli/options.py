@@ -23,20 +23,20 @@ DEFAULT_RESULTS = Path("results/default")
 
 
 class Choice(click.Choice[str]):
-    """One of several words; hyphens and case do not matter."""
+    """An option's type: a word from a list. Hyphens and case do not matter."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return super().convert(as_known(value, self.choices), param, ctx)
 
 
 class Integer(click.IntRange):
-    """A range of whole numbers."""
+    """An option's type: a whole number in a range."""
 
     name = "integer"  # which messages call what is wanted: "not a valid integer"
 
 
 class Real(click.FloatRange):
-    """A range of real numbers, without nan, which click admits to every range."""
+    """An option's type: a real number in a range. Unlike in click, nan is refused."""
 
     name = "number"
 
@@ -67,7 +67,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 
 def complete_name(table: str, *, skip: int = 0) -> Completer:
-    """Shell completion of the keys of a table "module:NAME", whose module is imported when a shell asks."""
+    """Return a shell completion of the keys of a table "module:NAME". The module is imported when a shell asks."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
         start = incomplete.replace("-", "_")
@@ -77,11 +77,11 @@ def complete_name(table: str, *, skip: int = 0) -> Completer:
 
 
 def complete_from(table: str, *, skip: int = 1) -> Completer:
-    """Shell completion of calls of a table's functions, given as "module:NAME": their names, parameters and choices.
+    """Return a shell completion of calls of the functions in a table "module:NAME": names, parameters and choices.
 
     The module is imported when a shell asks.
 
-    skip   number of first parameters that are not written, such as a routing's topology
+    skip   number of first parameters that a user does not write, such as a routing's topology
     """
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -94,7 +94,7 @@ def complete_from(table: str, *, skip: int = 1) -> Completer:
 
 
 def complete_column(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Shell completion of columns of the joined designs, in a list separated by commas too."""
+    """Complete the name of a column of any table, also at the end of a list separated by commas."""
     from torusweep.all_columns import all_tables
 
     listed, comma, start = incomplete.rpartition(",")
@@ -143,7 +143,7 @@ output_format = click.option(
 
 
 def writable(context: click.Context, parameter: click.Parameter | None, path: Path | None) -> Path | None:
-    """The file to write. Raises, before anything is computed, for a folder, or a file in no folder."""
+    """Return the path of the file to write. Raises BadInput early if it is a folder, or if it cannot be written."""
     if path is None:
         return None
     option = parameter.opts[-1] if parameter is not None else "--output"
@@ -183,7 +183,7 @@ _CHOICES = (
 
 
 def choices(command: Callable[..., None]) -> Callable[..., None]:
-    """The options --routing, --traffic and --model, which a command gets as one dictionary, `choices`."""
+    """Add the options --routing, --traffic and --model to a command, which gets them as one dictionary, `choices`."""
 
     @wraps(command)
     def called(routing: str | None, traffic: str | None, model: str | None, **others: Any) -> None:
@@ -196,7 +196,7 @@ def choices(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _results(context: click.Context, parameter: click.Parameter, given: Path | None) -> Path:
-    """The folder of `_latest_results`. A note below the answer says if another version computed its tables."""
+    """Return the folder of `_latest_results`. If another version computed its tables, a note follows the answer."""
     folder = _latest_results(given)
     context.with_resource(_noted(folder))
     return folder
@@ -222,7 +222,7 @@ def _noted(folder: Path) -> Iterator[None]:
 
 
 def _latest_results(given: Path | None) -> Path:
-    """The folder given, else results/default, else the sweep in results/ that ran last."""
+    """Return the given folder, else results/default, else the folder in results/ of the sweep that ran last."""
     if given is not None:
         quantity("--results", check_path, given)
         return given
@@ -250,12 +250,12 @@ results = click.option(
 
 
 def listed(values: Iterable[str]) -> list[str]:
-    """Names given several times or in a list separated by commas, without blanks."""
+    """Return the names in all values, each of which is a list separated by commas, without blanks."""
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
 
 def quantity(option: str, read: Callable[[Given], Value], given: Given) -> Value:
-    """Read an option's value with `read`. Raises BadInput that names the option."""
+    """Read an option's value with `read`. Raises BadInput whose message begins with the option's name."""
     try:
         return read(given)
     except BadInput as wrong:
@@ -263,5 +263,5 @@ def quantity(option: str, read: Callable[[Given], Value], given: Given) -> Value
 
 
 def print_json(value: Any) -> None:
-    """One JSON value with numbers in full. Records hold no NaN, so a NaN raises ValueError."""
+    """Print one JSON value with all digits of its numbers. Raises ValueError for NaN, which no record contains."""
     click.echo(json.dumps(value, allow_nan=False, ensure_ascii=False))

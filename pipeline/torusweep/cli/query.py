@@ -1,4 +1,4 @@
-"""torusweep query: a sweep's tables in SQL."""
+"""The command query: ask a sweep's tables in SQL."""
 
 from __future__ import annotations
 

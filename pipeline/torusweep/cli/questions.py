@@ -1,6 +1,6 @@
-"""Commands of questions: their arguments and options come from the question's parameters; they print the answer.
+"""Commands that ask questions: arguments and options come from the question's parameters, and the answer is printed.
 
-Long computations show their progress on standard error: a bar on a terminal, elsewhere a line every few seconds.
+A long computation shows its progress on standard error: as a bar on a terminal, elsewhere as a line every few seconds.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Report = Callable[[float], None]
 
 @contextmanager
 def count_progress(things: str, total: int | None = None) -> Iterator[Report]:
-    """Yield a function to call with the number of things done so far; total: upper bound of their number, if known."""
+    """Yield a function to call with the number of things done so far. total: their largest number; None if unknown."""
     if sys.stderr.isatty():
         with _bar(things, MofNCompleteColumn(), total) as report:
             yield report
@@ -64,7 +64,7 @@ def share_progress(work: str, total: float = 1.0) -> Iterator[Report]:
 
 @contextmanager
 def wait_notice(work: str) -> Iterator[None]:
-    """Show work of unknown length: a spinner on a terminal, elsewhere one line if the work takes long."""
+    """Show that work of unknown length runs: a spinner on a terminal, elsewhere one line if the work takes long."""
     if sys.stderr.isatty():
         with Console(stderr=True).status(work):
             yield
@@ -80,7 +80,7 @@ def wait_notice(work: str) -> Iterator[None]:
 
 @contextmanager
 def found_progress(things: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Yield a function to call with a text on each thing found: it shows lines, unless work is quick, and a bar."""
+    """Yield a function to call with a text on each thing found. Slow work shows the texts, and a bar on a terminal."""
     waiting: list[str] | None = []
     number, lock = 0, Lock()
 
@@ -136,7 +136,7 @@ def _lines(text: Callable[[float], str]) -> Report:
 
 
 class _OnTerminal:
-    """The progress of a question on a terminal (torusweep.questions.how.Progress)."""
+    """How a question shows its progress on a terminal (torusweep.questions.how.Progress)."""
 
     share = staticmethod(share_progress)
     count = staticmethod(count_progress)
@@ -152,7 +152,7 @@ ON_TERMINAL = _OnTerminal()
 
 
 def command_of(question: Any) -> click.Command:
-    """The command that asks a question."""
+    """Return the command that asks a question."""
     assert isinstance(question, Askable)
     subject = {"network": options.topology, "networks": options.topologies}
     parameters: list[click.Parameter] = [_taken(subject[question.about])] if question.about else []
@@ -242,7 +242,7 @@ def command_of(question: Any) -> click.Command:
 
 
 def _write(path: Path, content: Any) -> None:
-    """Write a text, or a table as CSV or, by the file's suffix, Parquet."""
+    """Write a text, or a table as CSV; if the file's suffix is .parquet, a table as Parquet."""
     as_parquet = path.suffix.lower() == ".parquet" and not isinstance(content, str)
     text = content if isinstance(content, str) or as_parquet else table_text.as_csv(content)
     with writing(path):
@@ -254,12 +254,12 @@ def _dashed(name: str) -> str:
 
 
 def _option(one: Parameter) -> str:
-    """The name of a parameter's option."""
+    """Return the name of a parameter's option."""
     return one.typed.option or _dashed(one.name)
 
 
 def _taken(decorator: Any) -> click.Parameter:
-    """The parameter that a decorator of click adds."""
+    """Return the parameter that a click decorator adds to a command."""
 
     def command() -> None:
         return
@@ -270,7 +270,7 @@ def _taken(decorator: Any) -> click.Parameter:
 
 
 def _writable(suffixes: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, Path | None], Path | None]:
-    """A check of a file to write, which refuses other suffixes before anything is computed; () allows any suffix."""
+    """Return a callback that checks the path of a file to write, and its suffix; () allows any suffix."""
 
     def checked(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
         if path is not None and suffixes and path.suffix.lower() not in suffixes:
@@ -282,13 +282,13 @@ def _writable(suffixes: tuple[str, ...]) -> Callable[[click.Context, click.Param
 
 
 def _output(suffixes: tuple[str, ...], meaning: str) -> click.Option:
-    """The option of the file that an answer writes."""
+    """Return the option --output for the file that an answer writes."""
     meaning = f"Write {meaning} to this file, {' or '.join(suffixes)}."
     return click.Option(["-o", "--output"], type=click.Path(path_type=Path), callback=_writable(suffixes), help=meaning)
 
 
 def _parameter(one: Parameter) -> click.Parameter:
-    """A parameter as an option or an argument. Its default is shown; it is passed on only if given."""
+    """Return a question's parameter as an option or an argument. Help shows the default, which is not passed on."""
     how: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": _type(one)}
     how |= {"required": True} if one.required else {"required": False, "default": None}
     if one.spelled is not None and one.spelled.table:
@@ -322,7 +322,7 @@ def _type(one: Parameter) -> click.ParamType[Any]:
 
 
 def _read(one: Parameter) -> Any:
-    """A callback that turns an option's texts into a value; None if the option is not given."""
+    """Return a callback that turns an option's texts into a value; None if the option is not given."""
 
     def value_of(context: click.Context, parameter: click.Parameter, given: Any) -> Any:
         if given in (None, ()):
@@ -337,7 +337,7 @@ def _read(one: Parameter) -> Any:
 
 @contextmanager
 def named(option: str) -> Iterator[None]:
-    """Name the option in a refusal."""
+    """Put the option's name before the message of a refusal raised in a `with` block."""
     try:
         yield
     except BadInput as wrong:
@@ -345,7 +345,7 @@ def named(option: str) -> Iterator[None]:
 
 
 def _help(question: Askable) -> Iterator[str]:
-    """Yield the help's paragraphs: the function's docstring, the names of its tables, and examples."""
+    """Yield the paragraphs of a command's help: the function's docstring, the names in its tables, and examples."""
     said = inspect.getdoc(type(question).ask) or ""
     for paragraph in said.partition(">>>")[0].strip().split("\n\n"):
         yield f"\b\n{paragraph}" if paragraph.startswith(" ") else paragraph
@@ -361,7 +361,7 @@ def _help(question: Askable) -> Iterator[str]:
 
 
 def _call(name: str, function: Any, skip: int) -> str:
-    """The form of a function in a table: its parameters with choices or default, … for a required one."""
+    """Return how to call a function in a table: its name and parameters, with choices or default, or … if required."""
     if not callable(function):
         return name
     written = []
@@ -375,7 +375,7 @@ def _call(name: str, function: Any, skip: int) -> str:
 
 
 def _meaning(function: Any) -> str:
-    """The description of a table's entry: a text, a meaning, or a function's first paragraph and constraint."""
+    """Return the description of a table's entry: a text, a meaning, or a function's first paragraph and constraint."""
     said = getattr(function, "meaning", "") or (
         (inspect.getdoc(function) or "") if callable(function) else str(function)
     )

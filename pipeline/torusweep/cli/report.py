@@ -1,4 +1,4 @@
-"""torusweep report, plot, dataset: a sweep's HTML page, two columns as a picture, its lattices as a data set."""
+"""The commands report (a sweep's HTML page), plot (two columns as a picture) and dataset (a sweep's lattices)."""
 
 from __future__ import annotations
 

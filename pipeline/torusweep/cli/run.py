@@ -1,4 +1,4 @@
-"""Commands that compute a sweep: run, and the steps that the Snakefile calls; and plan, which estimates it before."""
+"""The commands plan (estimate a sweep), run (compute it) and step (one step of it, which the Snakefile calls)."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def step(name: str, config: Path, folder: Path, part: str | None, log: Path | No
 def run_step(
     name: str, config: Path, folder: Path, overrides: dict[str, Any], part: str | None = None, log: Path | None = None
 ) -> int:
-    """Run a step and return its exit status: a stage, a part of it, or one of torusweep.run.steps."""
+    """Run a step: a stage, a part of a stage, or an entry of torusweep.run.steps. Returns its exit status."""
     from torusweep.run.parts import StagePart
     from torusweep.run.progress import logged
     from torusweep.stages import STAGES
@@ -153,7 +153,7 @@ def run_step(
 
 
 def _given(**overrides: str | int | None) -> dict[str, Any]:
-    """The overrides of the command line."""
+    """Return the overrides that the command line gives."""
     return {name: value for name, value in overrides.items() if value is not None}
 
 
@@ -183,7 +183,7 @@ def plan(config: Path, workers: int | None, as_json: bool) -> None:
 
 
 def forecast_of(config: Path, workers: int | None) -> tuple[str, Forecast]:
-    """A configuration's sweep by name, and its forecast; workers: if given, instead of the configuration's."""
+    """Return the name and the forecast of a configuration's sweep. workers: None for the configuration's number."""
     from torusweep.sweeps.configuration import load
     from torusweep.sweeps.forecast import forecast
     from torusweep.sweeps.points import estimates

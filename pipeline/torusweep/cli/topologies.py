@@ -1,4 +1,4 @@
-"""torusweep topologies: list the families of networks, or show one in full."""
+"""The command topologies: list the families of networks, or show one in full."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torusweep.questions.console import open_console, print_heading, print_note
 
 
 def print_families(entries: list[dict[str, Any]]) -> None:
-    """Print a line for each family: its parameters and description."""
+    """Print a line for each family: its parameters and its description."""
     table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
     table.add_column("network", no_wrap=True)
     table.add_column("what it is", overflow="fold")

@@ -1,7 +1,4 @@
-"""torusweep verify: the papers' numbers compared with ours.
-
-Verdicts on the papers' numbers as text.
-"""
+"""The command verify: compare the papers' numbers with ours, and print the verdicts."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ Row = Mapping[str, Any]
 
 
 def print_verification(rows: Sequence[Row], *, everything: bool) -> None:
-    """Print rows that do not agree (or all), grouped by reason, and counts of rows not compared and of each verdict."""
+    """Print the rows that do not agree (or all), by reason, then how many rows have each verdict."""
     with open_console() as console:
         for verdict in COMPARED:
             if verdict != "agrees" or everything:
@@ -48,7 +45,7 @@ def print_verification(rows: Sequence[Row], *, everything: bool) -> None:
 
 
 def _print_compared(console: Console, rows: list[Row]) -> None:
-    """Print rows of one verdict under the paper and the reason that they share."""
+    """Print rows of one verdict, under headings with their paper and reason."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["paper"], row["reason"] or ""), []).append(row)

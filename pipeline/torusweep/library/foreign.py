@@ -1,6 +1,6 @@
 """Graphs of other libraries as networks: networkx, igraph, SciPy's sparse matrices, arrays of links.
 
-A graph of networkx or igraph comes from a module that is loaded already: nothing is imported here to recognise it.
+A graph of networkx or igraph can only come from a module that is already loaded, so none is imported to recognise it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ KINDS = (
 class Listed(NamedTuple):
     """A graph as a list of links.
 
-    links     int32[E, 2] or int64[E, 2], 0 … N − 1
-    directed  None: the graph does not say
-    labels    the graph's own names of its nodes, in the order of their numbers; None: these numbers
-    notes     what is left out
-    kinds     bandwidths and latencies of the links; None: all are alike
-    terminals   int32[T], node of each terminal, where the graph says it
+    links     int32[E, 2] or int64[E, 2]: the two nodes of each link, 0 … N − 1
+    directed  whether links have one direction; None if the graph does not say
+    labels    the graph's own names of its nodes, in the order of their numbers; None if it has only numbers
+    notes     remarks on what the network leaves out
+    kinds     bandwidths and latencies of the links; None if all links are alike
+    terminals   int32[T]: node of each terminal; None if the graph does not say
     """
 
     links: np.ndarray
@@ -55,13 +55,13 @@ def network_of(
     terminals: object = None,
     name: str | None = None,
 ) -> tuple[Topology, tuple[Any, ...] | None]:
-    """(network, labels of its nodes or None) of a graph in memory.
+    """Return the network of a graph in memory, and the labels of its nodes (None if they are numbers).
 
-    nodes      number of nodes of an array of links; None: the largest number in it, and one
-    directed   None: as the graph says; an array or a matrix is undirected
-    terminals  nodes with a terminal, as the graph names them; one that is named twice has two. None: as many as the
-               attribute terminals (or endpoints) of networkx' nodes says, or all nodes
-    Raises BadInput for what is no graph, Refused for one that is too large.
+    nodes      number of nodes of an array of links; None: one more than the largest number in the array
+    directed   None: what the graph says; an array or a matrix is undirected
+    terminals  nodes with a terminal, as the graph names them; a node named twice has two. None: the number that the
+               attribute terminals (or endpoints) of a networkx node says; without such attributes, one at every node
+    Raises BadInput if `graph` is no graph, Refused if it is too large.
     """
     listed = _listed(graph, nodes, directed)
     if nodes is not None and nodes != listed.nodes:
@@ -84,10 +84,10 @@ def network_of(
 
 
 def to_networkx(topology: Topology, labels: Sequence[Any] | None = None) -> Any:
-    """A graph of networkx: directed as the network is, a multigraph where links are parallel.
+    """Return a networkx graph, directed if the network is, and a multigraph if links are parallel.
 
-    Nodes have the attribute terminals (their number), links the attribute link_class, and bandwidth (flits a cycle of
-    one of parallel links) and latency (cycles) where they are not 1 everywhere.
+    Nodes have the attribute terminals (their number). Links have the attribute link_class; also bandwidth (flits per
+    cycle, of each parallel link) and latency (cycles), unless all links have 1.
     Raises BadInput if networkx is not installed.
     """
     try:
@@ -118,7 +118,7 @@ def to_networkx(topology: Topology, labels: Sequence[Any] | None = None) -> Any:
 
 
 def checked_name(name: str) -> str:
-    """A name for a network in tables. Raises BadInput for one that could be mistaken for a spelling or a file."""
+    """Return a network's name for tables. Raises BadInput if it could be mistaken for a spelling or a file."""
     if not (
         isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable() and not set(name) & set("()/\\")
     ):
@@ -170,9 +170,9 @@ def _of_networkx(graph: Any) -> Listed:
 
 
 def _endpoints(graph: Any, labels: tuple[Any, ...], notes: list[str]) -> np.ndarray | None:
-    """int32[T]: node of each terminal, as many as the attribute of a node says; None where no node has one.
+    """Return int32[T], the node of each terminal, by an attribute of the nodes; None if no node has the attribute.
 
-    `notes` gets how many nodes have none while others do.
+    If only some nodes have it, a note with the number of the others is added to `notes`.
     """
     given = [
         next((graph.nodes[label][key] for key in ENDPOINTS if key in graph.nodes[label]), None) for label in labels
@@ -199,9 +199,9 @@ def _of_igraph(graph: Any) -> Listed:
 
 
 def _kinds(columns: dict[str, list[Any]], notes: list[str]) -> LinkKinds | None:
-    """Link classes from bandwidth and latency of each link, numbers, texts with units, or None.
+    """Return link classes made from bandwidths and latencies of the links: numbers, texts with units, or None.
 
-    None where the graph has neither; `notes` gets what the units stand for.
+    Returns None if all links are alike. `notes` gets what the units stand for, and the missing values.
     """
     if not columns:
         return None
@@ -229,7 +229,7 @@ def _kinds(columns: dict[str, list[Any]], notes: list[str]) -> LinkKinds | None:
 
 
 def _are_names(labels: tuple[Any, ...]) -> bool:
-    """Whether each label stands for one node, as a key of a dict can; None is no node of networkx."""
+    """Whether the labels are all different and hashable, as keys of a dict must be; networkx has no node None."""
     try:
         return len(set(labels)) == len(labels) and None not in labels
     except TypeError:
@@ -263,7 +263,7 @@ def _of_matrix(matrix: Any, directed: bool) -> Listed:
 
 
 def _alone(links: np.ndarray) -> tuple[int, int]:
-    """The first entry without its mirror image."""
+    """Return the first entry of an asymmetric matrix whose mirror image is missing."""
     present = set(map(tuple, links.tolist()))
     return next((tail, head) for tail, head in links.tolist() if (head, tail) not in present)
 
@@ -292,7 +292,7 @@ def _array(given: object, what: str) -> np.ndarray:
 
 
 def _whole(array: np.ndarray, what: str, nodes: int | None) -> np.ndarray:
-    """The numbers of nodes as int32 or int64, checked."""
+    """Return an array of node numbers as int32 or int64. Raises BadInput if one is not a whole number in range."""
     if array.dtype.kind not in "iu":
         remedy = "use array.astype(int)" if _is_whole(array) else "number the nodes 0 … N − 1"
         raise BadInput(f"expected {what} as whole numbers, got {array.dtype}; {remedy}")
@@ -309,7 +309,7 @@ def _whole(array: np.ndarray, what: str, nodes: int | None) -> np.ndarray:
 
 
 def _is_whole(array: np.ndarray) -> bool:
-    """Whether floats are whole numbers."""
+    """Whether an array has floats that are all whole numbers."""
     return array.dtype.kind == "f" and bool(np.isfinite(array).all()) and bool((array == np.rint(array)).all())
 
 

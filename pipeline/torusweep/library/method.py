@@ -1,6 +1,6 @@
-"""Methods of `Network`, and functions, that ask questions: their signatures and docstrings come from the questions.
+"""Methods of `Network`, and functions, that ask questions. Their signatures and docstrings are made from the questions.
 
-An argument of another type is refused in a line, before anything is computed.
+An argument of a wrong type is refused in one line, before anything is computed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from torusweep.questions.question import Askable
 
 
 class Method:
-    """A question as a method: `loads = Method("loads")`."""
+    """A question as a method of a class, as in `loads = Method("loads")`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -35,14 +35,14 @@ class Method:
 
 
 def method_of(question: Any) -> Any:
-    """The function (network, the question's parameters …, backend) → its answer."""
+    """Return the method that asks a question. It takes a network, the question's parameters and the backend."""
     return _function(question, "self" if question.about else "", lambda network, values: network)
 
 
 def function_of(question: Any, network: Callable[[Any], Any]) -> Any:
-    """The function (networks, the question's parameters …, backend) → its answer; without networks where it has none.
+    """Return the function that asks a question. It takes networks (if it is about any), its parameters and the backend.
 
-    network   what makes a `Network` of whatever names or is one
+    network   function that makes a `Network` from a spelling, a file or a graph
     """
 
     def networks(given: Any, values: dict[str, Any]) -> list[Any]:
@@ -53,7 +53,7 @@ def function_of(question: Any, network: Callable[[Any], Any]) -> Any:
 
 
 def _function(question: Any, first: str, networks: Callable[[Any, dict[str, Any]], Any]) -> Any:
-    """A function that asks a question; first: the parameter that names what it is about, if anything."""
+    """Return a function that asks a question. first: the name of its first parameter, the network(s); '' for none."""
     assert isinstance(question, Askable)
     called = question.method or question.command
     # a signature shows names and defaults; the docstring has meanings
@@ -94,7 +94,7 @@ def _function(question: Any, first: str, networks: Callable[[Any, dict[str, Any]
 
 
 def _doc(question: Askable, first: str) -> str:
-    """The docstring of the question's function, with its parameters before the examples."""
+    """Return the docstring for a question's function: the question's own, with parameters put before the examples."""
     said, mark, examples = (inspect.getdoc(type(question).ask) or "").partition(">>>")
     meanings = {one.name: _meaning(one) for one in question.parameters}
     if first == "networks":
@@ -110,20 +110,20 @@ def _meaning(one: Parameter) -> str:
 
 
 def check_text(name: str, given: Any, known: Sequence[str]) -> None:
-    """Raise BadInput for anything but a text; known: some names, the first as an example."""
+    """Raise BadInput unless `given` is a text. known: allowed names; a message proposes the first."""
     if not isinstance(given, str):
         raise BadInput(f"{name}={_shown(given)}: expected a name such as '{known[0]}'; there are {', '.join(known)}")
 
 
 def check_rule(vc_rule: Any, virtual_channels: Any) -> None:
-    """Check the arguments of `Network.routes`."""
+    """Raise BadInput for wrong arguments of `Network.routes`."""
     check_text("vc_rule", vc_rule, tuple(RULES))
     if not isinstance(virtual_channels, Integral) or isinstance(virtual_channels, bool):
         raise BadInput(f"virtual_channels={_shown(virtual_channels)}: expected 1 … 16, a whole number")
 
 
 def check_export(format: Any, path: Any) -> None:
-    """Check the arguments of `Network.export`."""
+    """Raise BadInput for wrong arguments of `Network.export`."""
     if format is not None:
         check_text("format", format, tuple(FORMATS))
     if path is not None and not isinstance(path, str | Path):

@@ -1,4 +1,4 @@
-"""The network with its methods that `torusweep.network` returns."""
+"""The class `Network`, which `torusweep.network` returns, with a method for each question."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ def network(
     terminals: object = None,
     name: str | None = None,
 ) -> Network:
-    """A network: of a family, from a file, or from a graph in memory.
+    """Return a network: of a family, from a file, or from a graph in memory.
 
     graph      a spelling such as "rtt(a=4)" ('torusweep topologies' lists the families), the path of a graph file, a
                networkx or igraph graph, a SciPy sparse matrix, or an array of links int[E, 2]
-    nodes      number of nodes of an array of links; by default the largest number in it, and one
-    directed   whether links of an array or a matrix have one direction; graphs say so themselves
-    terminals  nodes that send and receive, as the graph names them; by default all
-    name       that stands for a graph in memory in tables; by default graph(nodes=N, links=E)
+    nodes      number of nodes of an array of links; by default one more than the largest number in the array
+    directed   whether links of an array or a matrix have one direction; a graph says so itself
+    terminals  nodes that send and receive packets, as the graph names them; by default all nodes
+    name       name of a graph in memory, for tables; by default graph(nodes=N, links=E)
 
-    Nodes of a file or a graph are numbered 0 … N − 1: whole numbers, also written as text, in their order, names in the
-    order of the file or graph; `labels` has them in this order. Demands, routing tables, routing functions and messages
-    name nodes as the file or graph does.
+    Nodes of a file or a graph are numbered 0 … N − 1. Whole numbers, also written as text, keep their order; names keep
+    that of the file or graph. `labels` has the names in this order. Demands, routing tables, routing functions and
+    messages name nodes as the file or graph does.
 
-    Of a graph in memory, a repeated link is several parallel links, a link from a node to itself is left out, and
-    weights are not used; `notes` says so. Links of networkx and igraph may have the attributes bandwidth (flits a
-    cycle) and latency (cycles). A sweep cannot name it: for a sweep, write the graph to a file.
-    Raises BadInput for what is no network, Refused for one that is too large.
+    In a graph in memory, a repeated link is several parallel links, a link from a node to itself is left out, and
+    weights are not used; `notes` says so. Links of networkx and igraph may have the attributes bandwidth (flits per
+    cycle) and latency (cycles). A sweep cannot name a graph in memory: write the graph to a file first.
+    Raises BadInput if `graph` is no network, Refused if it is too large.
 
     >>> import networkx
     >>> network(networkx.petersen_graph(), name="Petersen").distances().mean_distinct
@@ -74,7 +74,7 @@ def network(
 
 
 def asked_of_networks() -> dict[str, str]:
-    """Names of a network's methods, by these names and by those of their commands."""
+    """Return the names of a network's methods: name of the method, or of its command → name of the method."""
     names = {name: name for name in vars(Network) if not name.startswith("_")}
     return names | {one.name: name for name, one in vars(Network).items() if isinstance(one, Method)}
 
@@ -82,8 +82,8 @@ def asked_of_networks() -> dict[str, str]:
 class Network:
     """A network, with methods that compute its properties.
 
-    topology  its arrays (`torusweep.Topology`): ports, link classes, capacities, terminals
-    labels    the names that a file or a graph gives its nodes, in the order of their numbers; None: these numbers
+    topology  the network's arrays (`torusweep.Topology`): ports, link classes, capacities, terminals
+    labels    names that a file or a graph gives its nodes, in the order of their numbers; None if it has only numbers
     """
 
     def __init__(self, topology: Topology, labels: tuple[Any, ...] | None = None) -> None:
@@ -94,12 +94,12 @@ class Network:
 
     @property
     def spelling(self) -> str:
-        """The family and its parameters, as tables name the network."""
+        """The family and its parameters, which is the network's name in tables."""
         return self.topology.spelling
 
     @property
     def family(self) -> str:
-        """The name of the family, as in `torusweep topologies`."""
+        """The name of the family, as `torusweep topologies` lists it."""
         return self.topology.family
 
     @property
@@ -109,7 +109,7 @@ class Network:
 
     @property
     def nodes(self) -> int:
-        """Number of nodes: routers, and switches without terminals."""
+        """Number of nodes: routers with terminals, and switches without terminals."""
         return self.topology.nodes
 
     @property
@@ -134,12 +134,12 @@ class Network:
 
     @property
     def ports(self) -> np.ndarray:
-        """int32[N, P]: node at the other end of each port, −1 = no link."""
+        """int32[N, P]: node at the other end of each port; −1 where a port has no link."""
         return self.topology.ports
 
     @property
     def link_class(self) -> np.ndarray:
-        """int8[N, P]: dimension, or level, of the link of each port."""
+        """int8[N, P]: the class of each port's link, which is its dimension or level."""
         return self.topology.link_class
 
     @property
@@ -154,11 +154,11 @@ class Network:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Remarks, such as omitted parts of a graph, or faults."""
+        """Remarks on the network, such as parts of a graph that were left out, or faults."""
         return self.topology.plan.notes
 
     def addresses(self) -> np.ndarray:
-        """int32[N, K]: the digits of every node, x first."""
+        """Return int32[N, K]: the digits of each node's address, x first."""
         return self.topology.addresses()
 
     def __repr__(self) -> str:
@@ -174,7 +174,7 @@ class Network:
     if not TYPE_CHECKING:  # which would take every name for an attribute
 
         def __getattr__(self, name: str) -> None:
-            """Raise AttributeError for a missing name, with its place elsewhere, or the nearest name."""
+            """Raise AttributeError for an unknown name; the message gives the right place or the nearest name."""
             known = asked_of_networks()
             there = f"; it is .{known[name]}" if name in known else "" if name[:1] == "_" else nearest(name, known)
             raise AttributeError(f"'Network' object has no attribute '{name}'{there}")
@@ -188,7 +188,7 @@ class Network:
     deadlock = Method("deadlock")
 
     def layers(self, routing: object = "minimal") -> Layered:
-        """The paths between all terminals in layers without a cycle: virtual channels that such an assignment needs.
+        """Put the paths between all terminals into layers, each without a cyclic dependency: one virtual channel each.
 
         >>> network("ring(k=6)").layers("dimension_order").upper
         2
@@ -197,9 +197,9 @@ class Network:
         return Layered(layers_of(self.topology, how))
 
     def routes(self, routing: object = "minimal", vc_rule: str = "none", virtual_channels: int = 16) -> pa.Table:
-        """A routing as a routing table, which `routing=` and 'table(path="…")' read as the same routing.
+        """Return a routing as a routing table, which `routing=` and 'table(path="…")' read as the same routing.
 
-        Columns: at, destination, to, and where they are needed state, next_state, virtual_channel and share.
+        The columns are at, destination, to and, if they are needed, state, next_state, virtual_channel and share.
 
         >>> network("mesh(k=2, n=2)").routes("dimension_order").num_rows
         12
@@ -210,11 +210,11 @@ class Network:
         return columns_of(self.topology, rows_of(table))
 
     def export(self, format: str | None = None, path: str | Path | None = None) -> Written:
-        """Write the network for another tool, as 'torusweep export': its files, and what the format cannot hold.
+        """Write the network in another tool's format. Returns the files, and notes on what the format cannot hold.
 
         format  booksim, sst, astra-sim, caminos, graphml, networkx-json, edgelist or parquet; by default by the path's
                 suffix
-        path    of the file, or of the folder where there are several; by default named after the network
+        path    path of the file, or of the folder if the format has several files; by default the network's name
         """
         method.check_export(format, path)
         return export(self.topology, format, path)
@@ -238,14 +238,14 @@ class Network:
     simulate = Method("simulate")
 
     def picture(self) -> str:
-        """A drawing as SVG, of a smaller member of the family beyond 600 nodes. Raises BadInput if there is none."""
+        """Return an SVG drawing; beyond 600 nodes, of a smaller member of the family. Raises BadInput if none exists."""
         return svg_picture(self.topology)
 
     def to_networkx(self) -> networkx.Graph:
-        """The network as a graph of networkx, its nodes as labelled, parallel links as keys of a multigraph.
+        """Return the network as a networkx graph with the labels as nodes; a multigraph if links are parallel.
 
-        Nodes have the attribute terminals (their number), links the attribute link_class, and bandwidth and latency
-        where they are not 1 everywhere.
+        Nodes have the attribute terminals (their number). Links have the attribute link_class; also bandwidth and
+        latency, unless all links have 1.
 
         >>> network("torus(k=4, n=2)").to_networkx().number_of_edges()
         32

@@ -1,4 +1,4 @@
-"""The results of a sweep, read from its folder; their tables print themselves and go to other libraries."""
+"""The results of a sweep, read from its folder. Tables print themselves, and convert to other libraries' tables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LONGEST_CELL = 32  # characters
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Table:
-    """Rows of results, read and checked.
+    """A table of results: its rows, read and checked.
 
     >>> import torusweep as ts
     >>> static = ts.results("results/small")["static"]
@@ -52,7 +52,7 @@ class Table:
     >>> static.duckdb().filter("nodes > 10").aggregate("max(diameter)").fetchall()
     [(4,)]
 
-    name  of the table, or "query"
+    name  name of the table, or "query"
     """
 
     name: str
@@ -62,27 +62,27 @@ class Table:
     _shown: int = SHOWN_ROWS
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for pickle, without the connection, which is opened again, and with a map that pickle accepts."""
+        """Return the state for pickle: without the connection, which is opened again, and with a dict of meanings."""
         return vars(self) | {"_connection": None, "_meanings": dict(self._meanings)}
 
     def arrow(self) -> pa.Table:
-        """The rows as a pyarrow table. Its fields' metadata have each column's unit and meaning."""
+        """Return the rows as a pyarrow table. The metadata of its fields have each column's unit and meaning."""
         return self._rows
 
     def pandas(self) -> pandas.DataFrame:
-        """The rows as a pandas data frame; maps are dicts. Raises BadInput where pandas is not installed."""
+        """Return the rows as a pandas data frame, maps as dicts. Raises BadInput if pandas is not installed."""
         _library("pandas")
         return self._rows.to_pandas(maps_as_pydicts="strict")
 
     def polars(self) -> polars.DataFrame:
-        """The rows as a Polars data frame. Raises BadInput where Polars is not installed."""
+        """Return the rows as a Polars data frame. Raises BadInput if Polars is not installed."""
         frame: polars.DataFrame = _library("polars").from_arrow(self._rows)
         return frame
 
     def duckdb(self) -> duckdb.DuckDBPyRelation:
-        """The rows as a relation of DuckDB: lazy, and to be joined with the other tables of these results.
+        """Return the rows as a lazy relation of DuckDB, which can be joined with the other tables of these results.
 
-        Its connection reads no files and loads no extensions, as that of `torusweep query`.
+        Its connection, like that of `torusweep query`, reads no files and loads no extensions.
         """
         if self._connection is None:
             object.__setattr__(self, "_connection", open_connection())
@@ -94,7 +94,7 @@ class Table:
         return list(self._rows.column_names)
 
     def describe(self) -> Table:
-        """A row for each column: its name, type, unit and meaning."""
+        """Return a row for each column: its name, type, unit and meaning."""
         return Table(
             f"columns of {self.name}",
             pa.table(
@@ -112,7 +112,7 @@ class Table:
         return int(self._rows.num_rows)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Arrow's interface between libraries: `polars.DataFrame(table)` and `pyarrow.table(table)` take a table."""
+        """Arrow's interface between libraries: `polars.DataFrame(table)` and `pyarrow.table(table)` work through it."""
         return self._rows.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
@@ -124,21 +124,21 @@ class Table:
         return "\n".join([self._size(len(rows), shown), "", *aligned([*zip(*texts[:shown])], "<")])
 
     def _repr_html_(self) -> str:
-        """The first rows, in a notebook. A column's title says its meaning and unit."""
+        """Return the first rows as HTML, for a notebook. A column's title shows its meaning and unit."""
         names, *rows = table_text.cells(self._rows.slice(0, self._shown).select(self.columns[:SHOWN_COLUMNS]))
         columns = [Column(name, "", *self._meaning(column)) for name, column in zip(names, self._rows.schema)]
         shown = [dict(zip(names, row)) for row in rows]
         return rows_html(self._size(len(rows), len(names)), shown, names, columns, self._shown)
 
     def _size(self, rows: int, columns: int) -> str:
-        """The size of the table, and of the shown part, in words."""
+        """Return the size of the table in words, and how many rows and columns are shown."""
         sizes = []
         for shown, every, noun in ((rows, len(self), "row"), (columns, len(self.columns), "column")):
             sizes.append(counted(every, noun) if shown == every else f"{shown} of {counted(every, noun)}")
         return f"{self.name}: {', '.join(sizes)}"
 
     def _meaning(self, column: pa.Field[Any]) -> tuple[str, str]:
-        """A column's unit and meaning; "" if unknown."""
+        """Return a column's unit and meaning, each "" if unknown."""
         about = column.metadata
         if not about:
             return self._meanings.get(column.name, ("", ""))
@@ -146,14 +146,14 @@ class Table:
 
 
 def open_connection() -> duckdb.DuckDBPyConnection:
-    """A connection of DuckDB that reads the tables it is given, and nothing else."""
+    """Return a DuckDB connection that reads the tables given to it, and nothing else."""
     connection = connections.connect(MEMORY_GIB)
     connections.lock(connection)
     return connection
 
 
 def _library(name: str) -> Any:
-    """A data-frame library. Raises BadInput where it is not installed."""
+    """Import a data-frame library. Raises BadInput if it is not installed."""
     try:
         return import_module(name)
     except ModuleNotFoundError:
@@ -166,7 +166,7 @@ def _cut(text: str, most: int) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """The tables of a sweep. Each file is held to the digest in the manifest when it is read.
+    """The tables of a sweep. Each file's digest is compared with the manifest when the file is read.
 
     >>> import torusweep as ts
     >>> results = ts.results("results/small")
@@ -181,9 +181,9 @@ class Results:
     torusweep.errors.BadInput: results/small: unknown table 'statc' (did you mean 'static'?); it has designs, \
 distances, loads, points, static, verification
 
-    folder  of the sweep, as in results/default
-    others  folders of other sweeps that are asked together with it: each table is that of all, with a column `sweep`
-    Raises BadInput where a folder has no results, or a damaged manifest.
+    folder  folder of the sweep, as in results/default
+    others  folders of other sweeps that are read together with it: each table has all rows, and a column `sweep`
+    Raises BadInput if a folder has no results, or a damaged manifest.
     """
 
     folder: Path
@@ -206,29 +206,29 @@ distances, loads, points, static, verification
 
     @property
     def folders(self) -> list[Path]:
-        """The folders of this sweep and of the others."""
+        """The folders of this sweep and of the other sweeps."""
         return [self.folder, *self.others]
 
     @property
     def manifest(self) -> dict[str, Any]:
         """The contents of manifest.json: configuration, software, the tables' digests, failed points, shards.
 
-        If there are several sweeps, it is the first one's.
+        If several sweeps are read together, it is the manifest of the first.
         """
         return store.read_manifest(self.folder)
 
     @property
     def tables(self) -> list[str]:
-        """The names of the tables that are there, and the view `designs`: a row for each network."""
+        """The names of the existing tables, and of the view `designs`, which has a row for each network."""
         return sorted({VIEW, *(name for folder in self.folders for name in store.read_manifest(folder)["tables"])})
 
     @property
     def complete(self) -> bool:
-        """Whether the sweeps were made to their end."""
+        """Whether all of these sweeps were computed to their end."""
         return all(map(current.is_complete, self.folders))
 
     def __getitem__(self, name: str) -> Table:
-        """A table by its name. Raises BadInput for an unknown one, and for a file that is missing or was altered."""
+        """Return a table by its name. Raises BadInput if the name is unknown, or the file is missing or was altered."""
         tables = self.tables
         if name not in tables:
             unfinished = "" if self.complete else "; the sweep is not finished: run it again ('torusweep run CONFIG')"
@@ -245,7 +245,7 @@ distances, loads, points, static, verification
         return self._table(name, store.open_table(self.folder / f"{name}.parquet"))
 
     def __getattr__(self, name: str) -> Table:
-        """A table as an attribute: `results.static`."""
+        """Return a table as an attribute: `results.static`."""
         if not name.startswith("_"):
             if name in self.tables:
                 return self[name]
@@ -266,21 +266,21 @@ distances, loads, points, static, verification
         return len(self.tables)
 
     def query(self, sql: str, *, time_limit: float = TIME_LIMIT, max_rows: int = MOST_ROWS) -> Table:
-        """The answer to one SELECT over the tables, as for `torusweep query`, with its limits of time and memory.
+        """Return the answer to one SELECT over the tables, with the limits of `torusweep query` on time and memory.
 
-        time_limit  in seconds
-        Raises BadInput for a query that cannot be answered, and Refused for one that takes more than the limits: RunsOn
-        where its work heeds no interrupt (that of levenshtein on long texts), and so goes on beside you.
+        time_limit  seconds
+        Raises BadInput if the query cannot be answered; Refused if it exceeds a limit; RunsOn if it then ignores the
+        interrupt (as levenshtein does on long texts), and so keeps running.
         """
         return self._table("query", query(sql, self.folders, time_limit=time_limit, max_rows=max_rows))
 
     def compare(self, other: Results | str | Path, *, tables: Sequence[str] = (), tolerance: float = 0.0) -> Table:
-        """Differences from other results: a row for each table and column that differs, as `torusweep compare`.
+        """Return the differences from other results: a row for each table and column that differs.
 
-        other      results, or the folder of some
-        tables     those that are compared; () for all
-        tolerance  numbers that differ by at most this share of the larger one are equal
-        Raises BadInput for an unknown table, for one that was altered, and for results of several sweeps.
+        other      results, or the folder of results
+        tables     names of the tables to compare; () for all
+        tolerance  numbers are equal if they differ by at most this share of the larger one
+        Raises BadInput for an unknown table, an altered table, and results of several sweeps.
         """
         if not isinstance(other, Results):
             other = Results(Path(other))
@@ -303,7 +303,7 @@ distances, loads, points, static, verification
         return " and ".join(map(printable, self.folders))
 
     def _counts(self) -> Counter[str]:
-        """The rows of each table."""
+        """Return the number of rows of each table."""
         found = Counter[str]()
         for folder in self.folders:
             found.update({name: entry["rows"] for name, entry in store.read_manifest(folder)["tables"].items()})
@@ -324,5 +324,5 @@ distances, loads, points, static, verification
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
-        """The connection of all tables, so that their relations can be joined."""
+        """The DuckDB connection that all tables share, so that their relations can be joined."""
         return open_connection()

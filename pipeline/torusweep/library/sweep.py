@@ -1,6 +1,6 @@
-"""A sweep, from a file or a dictionary: its forecast, and its run.
+"""A sweep, read from a file or a dictionary, which can be planned and run.
 
-A run's progress is a bar in a notebook or on a terminal, lines elsewhere.
+A run shows its progress as a bar in a notebook or on a terminal, and as lines elsewhere.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_WORDS = 3  # lines of a run that an exception repeats
 
 
 class Silent:
-    """Shows nothing. `words` are the run's last lines, without its progress."""
+    """A display of a run that shows nothing. `words` are the run's last lines, without progress reports."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -53,7 +53,7 @@ class Silent:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Nothing to close."""
+        """Do nothing, as there is nothing to close."""
 
     def show(self, far: HowFar) -> None:
         """Show a step's progress."""
@@ -63,7 +63,7 @@ class Silent:
 
 
 class StepLines(Silent):
-    """A line for each step every five seconds, and at its end, on standard error."""
+    """A display of a run on standard error: a line for a step at most every five seconds, and at its end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class StepLines(Silent):
 
 
 class Terminal(Silent):
-    """A bar for each step on standard error, which is a terminal."""
+    """A display of a run on a terminal: a bar for each step, on standard error."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class Terminal(Silent):
 
 
 class Notebook(Silent):
-    """A bar for each step below the cell: HTML, which needs no widgets."""
+    """A display of a run in a notebook: a bar for each step below the cell, in HTML that needs no widgets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,20 +129,20 @@ class Notebook(Silent):
 
 
 def text(far: HowFar) -> str:
-    """A step's progress in words."""
+    """Return a step's progress in words."""
     left = f", {far.left}" if far.left else ""
     return f"{far.title}: {far.done:,} of {counted(far.total, 'point')}{left}"
 
 
 def shown_here() -> Silent:
-    """The display of a run that suits this process."""
+    """Return the display of a run that suits this process."""
     if in_notebook():
         return Notebook()
     return Terminal() if sys.stderr.isatty() else StepLines()
 
 
 def in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs us. IPython in a terminal has none."""
+    """Whether this process is a Jupyter kernel. (IPython in a terminal has no kernel.)"""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return getattr(shell, "kernel", None) is not None
@@ -155,7 +155,7 @@ Backend = Literal["auto", "numpy", "numba", "cupy"]
 class SweepPlan:
     """The forecast of a sweep. Times are right within a factor of about five.
 
-    sweep      its name
+    sweep      name of the sweep
     forecast   points, seconds, workers, bytes of memory and of disk, the most expensive points
     """
 
@@ -164,7 +164,7 @@ class SweepPlan:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The forecast as in `torusweep plan --json`: times in seconds, sizes in bytes."""
+        """The forecast as `torusweep plan --json` prints it: times in seconds, sizes in bytes."""
         return forecast_text.record(self.sweep, self.forecast)
 
     @property
@@ -183,7 +183,7 @@ class SweepPlan:
 
 
 class Sweep:
-    """A configuration that was read and checked.
+    """A sweep, whose configuration was read and checked.
 
     >>> import torusweep as ts
     >>> sweep = ts.sweep({"sweep": "rings", "topologies": [{"family": "ring", "k": {"from": 3, "to": 10}}]})
@@ -196,13 +196,13 @@ class Sweep:
     torusweep.errors.BadInput: the sweep: topologies[0]: unknown topology 'rimg' (did you mean 'ring'?); \
 'torusweep topologies' lists all
 
-    name           of the sweep, and of its folder of results
-    path           of its file; None for a dictionary
-    configuration  what it asks for (docs/config.md)
+    name           name of the sweep, and of its folder of results
+    path           path of the configuration's file; None for a dictionary
+    configuration  what the sweep requests (docs/config.md)
     """
 
     def __init__(self, given: str | os.PathLike[str] | Mapping[str, Any]) -> None:
-        """given: the path of a YAML file, or a dictionary with the same keys. Raises BadInput."""
+        """Read a configuration. given: the path of a YAML file, or a dictionary with the same keys. Raises BadInput."""
         self.path: Path | None = None
         if isinstance(given, Mapping):
             self.configuration = configuration.of_mapping(given)
@@ -219,10 +219,10 @@ class Sweep:
         self.name: str = self.configuration.sweep
 
     def plan(self, *, workers: int | None = None) -> SweepPlan:
-        """What the sweep will take; nothing is computed or written.
+        """Estimate the time, memory and disk of the sweep. Nothing is computed or written.
 
-        workers  in place of the configuration's
-        Raises BadInput for a network that does not exist or a request that does not suit it; Refused beyond limits.
+        workers  number of workers; None for the configuration's
+        Raises BadInput for a network that does not exist, or a request that does not suit it; Refused beyond limits.
         """
         cluster = self.configuration.cluster_under({} if workers is None else {"workers": workers})
         return SweepPlan(self.name, forecast(estimates(requested_points(self.configuration)), cluster))
@@ -236,16 +236,16 @@ class Sweep:
         symmetry: bool | None = None,
         progress: bool = True,
     ) -> Results:
-        """Compute the sweep, as `torusweep run` does: tables, verification, page. What is already computed is kept.
+        """Compute the sweep like `torusweep run`: tables, verification, page. Finished points are not computed again.
 
         results   folder that holds the sweeps' folders
-        workers, backend, symmetry  in place of the configuration's; 0 workers compute in one process
-        progress  show a bar, and what the run says
+        workers, backend, symmetry  values that replace the configuration's; 0 workers compute in one process
+        progress  whether to show a bar and the run's lines
 
-        A dictionary is written to RESULTS/NAME/sweep.yaml, from which `torusweep run` goes on, too. Ctrl-C, or a
-        notebook's stop button, ends the run when the batches that are computed are saved, with KeyboardInterrupt;
-        another call goes on from there. Outside the main thread no signal can be handled: there, a run ends by itself.
-        Raises BadInput and Refused before anything is computed, RunFailed where a step or a point failed.
+        A configuration from a dictionary is written to RESULTS/NAME/sweep.yaml, which `torusweep run` can continue.
+        Ctrl-C, or a notebook's stop button, saves the running batches and raises KeyboardInterrupt; another call
+        continues from there. Outside the main thread no signal can be handled, so there a run ends only by itself.
+        Raises BadInput and Refused before anything is computed, RunFailed if a step or a point failed.
         """
         folder = Path(results)
         if self.path is None:
@@ -280,7 +280,7 @@ class Sweep:
         return f"sweep '{self.name}': {self._size()}; plan() says what it takes, run() computes it"
 
     def _size(self) -> str:
-        """How many entries each section of the configuration has."""
+        """Return how many entries each section of the configuration has, in words."""
         asked = self.configuration
         sizes = {"topologies": len(asked.topologies), "papers": len(asked.papers)}
         sizes |= {name: len(asked.entries(name)) for name in STAGES}

@@ -1,4 +1,4 @@
-"""Run Snakemake as a child process, pass signals on to it, and hear its output."""
+"""Run Snakemake as a child process, pass signals on to it, and read its output."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def speak(line: str) -> None:
 
 
 class Snakemake:
-    """Snakemake as a child, in a process group of its own: a terminal's Ctrl-C reaches it through us alone, once.
+    """Snakemake as a child in its own process group: only this process passes a terminal's Ctrl-C on to it, once.
 
     Outside the main thread, signals cannot be handled and keep their usual effect.
     """
@@ -70,12 +70,12 @@ class Snakemake:
     def __init__(
         self, command: Sequence[str], computing: Path, place: Path, *, essential: bool, listener: Listener | None = None
     ) -> None:
-        """How to run Snakemake.
+        """Prepare to run Snakemake; `wait` starts it.
 
-        computing  the lock that a computing step holds
-        place      the folder in which it runs (torusweep.run.place)
-        essential  drop Snakemake's chatter
-        listener   called with each line, progress reports of steps included, in the waiting thread
+        computing  path of the lock that a computing step holds
+        place      the folder in which Snakemake runs (torusweep.run.place)
+        essential  whether to drop Snakemake's less important lines
+        listener   called in the waiting thread with each line, including the steps' progress reports
         """
         self._command, self._computing, self._place, self._essential = command, computing, place, essential
         self._elsewhere = any(map(ELSEWHERE.match, command))
@@ -85,7 +85,7 @@ class Snakemake:
         self._since = 0.0
 
     def wait(self) -> int:
-        """Run to the end; return the exit status, or 128 + the signal that stopped it."""
+        """Run Snakemake to its end. Return its exit status, or 128 + the number of the signal that stopped it."""
         handled = [signal.SIGINT, signal.SIGTERM] if threading.current_thread() is threading.main_thread() else []
         before = {number: signal.signal(number, self._pass_on) for number in handled}
         try:
@@ -121,7 +121,7 @@ class Snakemake:
         return status
 
     def _wait_and_speak(self) -> int:
-        """The exit status, while it speaks on our standard error."""
+        """Wait for Snakemake, pass its essential lines on to standard error, and return its exit status."""
         speaker = threading.Thread(target=self._say_essential, daemon=True)
         speaker.start()
         status = self._process.wait()
@@ -133,7 +133,7 @@ class Snakemake:
         return status
 
     def _listen(self, listener: Listener) -> int:
-        """The exit status, while the listener hears all lines of steps and the essential lines of Snakemake."""
+        """Wait for Snakemake; return its exit status. The listener gets steps' lines and Snakemake's essential ones."""
         lines: SimpleQueue[tuple[IO[bytes], str]] = SimpleQueue()
         streams = [stream for stream in (self._process.stdout, self._process.stderr) if stream is not None]
 
@@ -166,9 +166,9 @@ class Snakemake:
         return status
 
     def _pass_on(self, number: int, _frame: FrameType | None) -> None:
-        """Pass on a signal. After the first no step starts, and the computing one saves its work; the second ends all.
+        """Pass on a signal. After the first no step starts, and the running step saves its work; a second ends all.
 
-        A signal within a second of the first does not count: make and timeout send one to their whole group, and also
+        A signal within a second of the first is ignored: make and timeout send one to their whole group, and also
         to their child.
         """
         now = time.monotonic()
@@ -186,12 +186,12 @@ class Snakemake:
 
     @staticmethod
     def _tell(kill: Callable[[int, int], None], pid: int, number: int) -> None:
-        """Send a signal to a process, or a group, that may have ended by now."""
+        """Send a signal to a process, or to a process group, that may have ended already."""
         with contextlib.suppress(ProcessLookupError):
             kill(pid, number)
 
     def _stop_orphans(self) -> None:
-        """Stop steps that outlive a killed Snakemake; the computing step saves its batches."""
+        """Stop the steps that outlive a killed Snakemake, and wait for them. A computing step saves its batches."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGTERM)
             while True:  # until the group is empty
@@ -199,7 +199,7 @@ class Snakemake:
                 time.sleep(0.1)
 
     def _insist(self, at_once: bool) -> None:
-        """Kill processes that did not end when told to. A computing step has longer, unless `at_once`."""
+        """Kill the processes that ignore a signal to stop. A computing step gets more time, unless `at_once`."""
         computing = not at_once and provenance.holder(self._computing) is not None
         deadline = time.monotonic() + STAYS_SECONDS + SAVE_SECONDS * computing
         while time.monotonic() < deadline:
@@ -210,7 +210,7 @@ class Snakemake:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def _say_essential(self) -> None:
-        """Pass on Snakemake's output; if only the essential is wanted, drop chatter and lines after an interruption."""
+        """Pass Snakemake's output on to standard error; if `essential`, without CHATTER or lines after a signal."""
         for line in self._process.stderr or ():
             if self._is_essential(line.decode(errors="replace")):
                 sys.stderr.buffer.write(line)

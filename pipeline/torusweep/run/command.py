@@ -1,4 +1,4 @@
-"""`torusweep run`: check the configuration, let Snakemake make the sweep, and report the results."""
+"""The command `torusweep run`: check the configuration, let Snakemake make the sweep, and report the results."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ def run(
     options: Sequence[str],
     listener: Listener | None = None,
 ) -> tuple[int, Path]:
-    """Run the whole pipeline on a configuration.
+    """Run the whole pipeline on a configuration. Returns the exit status and the sweep's folder.
 
     results    folder that holds the sweeps' folders
-    overrides  backend, symmetry ("on" or "off") and workers, if they differ from the configuration
-    options    options for Snakemake; without any, it prints only errors, and the steps speak
-    listener   called, in this thread, with each line of the run, progress reports of steps included
-               (torusweep.run.progress.how_far); None: all goes to standard error
-    returns    exit status (0; 1 if a step failed; 130, 143 after Ctrl-C, SIGTERM) and the sweep's folder
-    Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be
-    written; at the end, for a table that somebody altered.
+    overrides  backend, symmetry ("on" or "off") and workers, where the user wants others than the configuration's
+    options    options for Snakemake. Without any, only Snakemake's errors and the steps' own lines are printed
+    listener   called in this thread with each line of the run, including the steps' progress reports
+               (torusweep.run.progress.how_far); None: all lines go to standard error
+    returns    exit status (0; 1 if a step failed; 130 after Ctrl-C, 143 after SIGTERM) and the sweep's folder
+    Raises BadInput, before anything is computed, if the configuration is wrong, or the folder is in use or cannot be
+    written; at the end, if somebody altered a table.
     """
     say = listener or speak
     options = _checked_options(options)
@@ -89,7 +89,7 @@ def run(
 
 @contextlib.contextmanager
 def _hold(folder: Path) -> Iterator[None]:
-    """Hold a sweep's folder for a `with` block. Raises BadInput if a run, or a step that outlived its run, has it."""
+    """Lock a sweep's folder for a `with` block. Raises BadInput if a run, or a step left over from one, uses it."""
     with provenance.hold(folder / RUN_LOCK):
         if provenance.holder(folder / store.LOCK) is not None:
             raise BadInput(
@@ -100,9 +100,9 @@ def _hold(folder: Path) -> Iterator[None]:
 
 
 def write_configuration(sweep: Sweep, results: Path) -> Path:
-    """Write a sweep that is no file yet into its folder, where the command line finds it; return its path.
+    """Write a sweep that has no file yet into its folder, where the command line finds it. Returns the file's path.
 
-    Raises BadInput for a folder that cannot be written, or that a run is using.
+    Raises BadInput if the folder cannot be written, or if a run is using it.
     """
     folder = results / sweep.sweep
     path = folder / current.CONFIGURATION
@@ -113,7 +113,7 @@ def write_configuration(sweep: Sweep, results: Path) -> Path:
 
 
 def pending(config: Path, results: Path, overrides: Mapping[str, Any]) -> list[str]:
-    """Names of the files in the sweep's folder that a run would make. Nothing is computed or written.
+    """Return the names of the files that a run would make in the sweep's folder. Nothing is computed or written.
 
     Raises BadInput for a wrong configuration or folder, and if Snakemake refuses.
     """
@@ -129,14 +129,14 @@ def pending(config: Path, results: Path, overrides: Mapping[str, Any]) -> list[s
 
 
 def _checked(config: Path, results: Path) -> tuple[Sweep, Path]:
-    """The configuration and its folder. Raises BadInput for names that Snakemake would not take literally."""
+    """Load a configuration and return it with its folder. Raises BadInput for names that Snakemake would misread."""
     sweep = load(config)
     _check_paths(sweep, config, results)
     return sweep, results / sweep.sweep
 
 
 def _check_paths(sweep: Sweep, config: Path, results: Path) -> None:
-    """Raise BadInput for names that Snakemake would take for something else."""
+    """Raise BadInput for paths that Snakemake would not take literally."""
     _check_names(os.path.abspath(path) for path in (str(config), str(results), *input_files(sweep)))
     if ALTERED.search(whole := os.path.abspath(results)):
         raise BadInput(
@@ -146,14 +146,14 @@ def _check_paths(sweep: Sweep, config: Path, results: Path) -> None:
 
 
 def _say_forecast(expected: Forecast, sweep: str, config: Path, folder: Path, say: Listener) -> None:
-    """Say the first line, before anything is computed, and a second line for a sweep of more than an hour."""
+    """Say how many points there are and how long they take; for more than an hour, also say what the user can do."""
     say(f"{sweep}: {counted(expected.points, 'point')}, {expected.time} if none is finished → {folder}")
     if expected.seconds > LONG:
         say(f"'torusweep plan {shlex.quote(str(config))}' lists the most expensive points; Ctrl-C keeps finished ones")
 
 
 def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], options: Sequence[str]) -> list[str]:
-    """Snakemake's command line. The results folder's lock replaces Snakemake's, which locks the working directory."""
+    """Return Snakemake's command line, without Snakemake's lock of the working folder: the results folder has ours."""
     given = {"results": os.path.abspath(results), **overrides}
     cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
     return [
@@ -166,9 +166,9 @@ def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], option
 
 
 def _forced(sweep: Sweep, folder: Path) -> list[str]:
-    """Options that try failed points again, and drop points of another configuration.
+    """Return Snakemake options that repeat failed points, and drop the points of another configuration.
 
-    Names come from our stages only. Without its own records, Snakemake would accept any existing points.
+    All names come from our own stages. Without its own records, Snakemake would accept any existing points.
     """
     try:
         failed = {entry["stage"] for entry in store.read_manifest(folder).get("failed", [])}
@@ -180,12 +180,12 @@ def _forced(sweep: Sweep, folder: Path) -> list[str]:
 
 
 def is_dry(options: Sequence[str]) -> bool:
-    """Whether these options make Snakemake only report, without doing anything."""
+    """Whether these options make Snakemake only report and do nothing else."""
     return any(map(SAYS.fullmatch, options))
 
 
 def outcome(folder: Path) -> dict[str, Any]:
-    """The results of a finished run for `torusweep run --json`: tables with their rows, the page, the verdicts.
+    """Return a finished run's results for `torusweep run --json`: rows of each table, report page, verdicts on papers.
 
     notes   attributes of networks that tables leave out
     """
@@ -202,7 +202,7 @@ def outcome(folder: Path) -> dict[str, Any]:
 
 
 def summary(folder: Path) -> str:
-    """A finished run in words: files, attributes left out, the papers' verdicts, and the next command to type."""
+    """Return the text on a finished run: files, notes, verdicts on the papers' numbers, and a command to try next."""
     manifest = store.read_manifest(folder)
     tables = manifest["tables"]
     lines = [f"{folder / name}.parquet   {counted(entry['rows'], 'row')}" for name, entry in sorted(tables.items())]
@@ -224,7 +224,7 @@ def summary(folder: Path) -> str:
 
 
 def _check_names(paths: Iterable[str]) -> None:
-    """Refuse in one line paths that Snakemake would take for patterns."""
+    """Raise BadInput for a path with characters that Snakemake would take for a pattern."""
     for path in paths:
         if set(path) & set(PLACEHOLDERS):
             raise BadInput(
@@ -234,8 +234,8 @@ def _check_names(paths: Iterable[str]) -> None:
 
 
 def _checked_options(options: Sequence[str]) -> list[str]:
-    """Snakemake's options with absolute paths. Refuses unknown options, and options that this command itself gives
-    Snakemake, in one line.
+    """Return the user's options for Snakemake, with absolute paths. Raises BadInput for unknown options, and for
+    options that `torusweep run` itself gives to Snakemake.
     """
     if not options:
         return []
@@ -260,7 +260,7 @@ def _checked_options(options: Sequence[str]) -> list[str]:
 
 
 def _set_future_times_to_now(files: Iterable[Path], say: Listener) -> None:
-    """Set the times of files from the future to now: Snakemake refuses them, and a clock may have been set back."""
+    """Set modification times in the future to now. Snakemake refuses such files; a clock may have been set back."""
     now = time.time()
     for file in files:
         try:

@@ -1,7 +1,7 @@
-"""The step that makes a stage's table: workers compute its points, and their shards become the table.
+"""The step that makes a stage's table: workers compute its points, and the shards of these become the table.
 
-On a cluster a stage is computed in parts, each a job that leaves its outcome in a file; when all parts are done, their
-shards become the table.
+On a cluster a stage is computed in parts. Each part is a job that leaves its outcome in a file. When all parts are
+done, their shards become the table.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from torusweep.tables.parquet import Streamed
 def make_table(
     name: str, config: Path, folder: Path, overrides: Mapping[str, Any], part: StagePart | None = None
 ) -> int:
-    """Make a stage's table and its part of the manifest; compute the points that no shard has.
+    """Compute the points that no shard has; make a stage's table and its manifest entry. Returns the exit status.
 
-    part  compute this part's points only, and publish their outcome instead (`outcome_of`)
+    part  compute only the points of this part, and write its outcome to a file (`outcome_of`) instead of the table
 
-    Points that fail are named and have no row; the step `check` ends the run with an error for them.
-    A run that was stopped by a signal returns 128 + signal, and publishes no table.
+    A failed point is named and has no row; the step `check` later ends the run with an error for it.
+    If a signal stopped the run, the status is 128 + signal, and no table is published.
     """
     sweep = load(config)
     store.manifest_of(folder, sweep.digest)
@@ -83,7 +83,7 @@ def make_table(
 
 
 def merge(name: str, folder: Path, parts: Sequence[StagePart], config: str) -> int:
-    """Make a stage's table from the shards of its parts, and its part of the manifest.
+    """Make a stage's table and its entry in the manifest from the shards of its parts. Returns exit status 0.
 
     config  digest of the configuration
     Raises BadInput if a part or a shard is missing. Then the outcomes of all parts are removed, so that the next run
@@ -117,21 +117,21 @@ def merge(name: str, folder: Path, parts: Sequence[StagePart], config: str) -> i
 
 
 def outcome_of(folder: Path, stage: str, part: StagePart) -> Path:
-    """The file with the outcome of a part of a stage: whether it is computed, and which points failed."""
+    """Return the path of a part's outcome: a file that tells how many points were computed, and which points failed."""
     return folder / "parts" / stage / f"{part}.json"
 
 
 def _lock(folder: Path, stage: str, part: StagePart | None, *, beside: bool) -> Path:
-    """The lock of a computing process: the folder's, a part's, or (beside others) a stage's own."""
+    """Return the lock's path for a computing process: the folder's, a part's, or (beside others) a stage's."""
     return folder / "-".join([store.LOCK, *([stage] if beside or part else []), *([str(part)] if part else [])])
 
 
 def _publish(
     name: str, folder: Path, points: Iterable[Point], failed: list[dict[str, Any]], failed_points: int, config: str
 ) -> None:
-    """Publish a stage's table and its part of the manifest, from its shards.
+    """Publish a stage's table, and its entry in the manifest, from the stage's shards.
 
-    config  digest of the configuration that requests it
+    config  digest of the configuration that requests the table
     Raises BadInput if a point has no row, or if the folder now has another configuration.
     """
     points, schema, code = list(points), schema_of(name), stage_digest(name)
@@ -150,7 +150,7 @@ def _publish(
 
 
 def listed(folder: Path) -> dict[Point, tuple[str, float]]:
-    """The points in points.parquet, with keys and estimated seconds. Raises BadInput if the file was altered."""
+    """Return the points of points.parquet, with keys and estimated seconds. Raises BadInput if it was altered."""
     points = {}
     for row in store.read_points(folder, schema_of("points")).to_pylist():
         key, seconds = row.pop("key"), row.pop("estimated_seconds")
@@ -161,9 +161,9 @@ def listed(folder: Path) -> dict[Point, tuple[str, float]]:
 
 
 def _estimates(folder: Path, stage: str) -> dict[Point, float]:
-    """A stage's points in points.parquet, with estimated seconds.
+    """Return a stage's points in points.parquet, with their estimated seconds.
 
-    Raises BadInput if a key is not its row's, because the file was altered, or is of other code or files.
+    Raises BadInput if a row's key is wrong: then the file was altered, or made by other code or from other files.
     """
     mine = {point: row for point, row in listed(folder).items() if point.stage == stage}
     if any(point.key != key for point, (key, _) in mine.items()):

@@ -1,9 +1,9 @@
-"""The Dask schedulers that the user trusts. Their answers are unpickled, so whoever answers can run code here.
+"""The Dask schedulers that the user trusts. Their answers are unpickled, so a scheduler can run code on this machine.
 
-A configuration may come from anybody. So it may only name a scheduler; the user declares trust, and the certificates
-to use, by an entry ADDRESS or ADDRESS,CA,CERT,KEY. It stands on the command line (`torusweep run
---trust-scheduler`), in the variable TORUSWEEP_TRUST_SCHEDULER, or is a line of a file of his own, `schedulers` in
-torusweep's folder of his configuration folder. tls:// needs the files, tcp:// is not encrypted.
+A configuration may come from anybody, so it may only name a scheduler. The user declares trust, and the certificates
+to use, by an entry ADDRESS or ADDRESS,CA,CERT,KEY. The entry is given on the command line (`torusweep run
+--trust-scheduler`), in the variable TORUSWEEP_TRUST_SCHEDULER, or as a line of the file `torusweep/schedulers` in
+the user's configuration folder. An address tls:// needs the three files; tcp:// is not encrypted.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ MOST_BYTES = 1 << 20  # of the user's file
 
 
 class Trusted(NamedTuple):
-    """A scheduler that the user trusts, and the PEM files of its authority, our certificate and key, if it has TLS."""
+    """A scheduler that the user trusts. files: PEM files of its authority, our certificate and key; () without TLS."""
 
     address: str
     files: tuple[str, ...] = ()
 
 
 def own_file() -> Path:
-    """The user's own list, an entry a line; lines that begin with # are skipped. Paths are relative to its folder."""
+    """Return the path of the user's list. A line is an entry, or # and a comment. Paths are relative to its folder."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "torusweep" / "schedulers"
 
 
 def trusted(address: str) -> Trusted:
-    """The entry of a scheduler that a configuration names. Raises BadInput, which says how to give one."""
+    """Return the user's entry for a scheduler that a configuration names. Raises BadInput if there is none."""
     for text, source, folder in _entries():
         entry = _entry(text, source, folder)
         if entry.address.rstrip("/") == address.rstrip("/"):
@@ -46,7 +46,7 @@ def trusted(address: str) -> Trusted:
 
 
 def _entries() -> Iterator[tuple[str, str, Path]]:
-    """Yield every entry, its source, and the folder to which its paths are relative."""
+    """Yield each entry, its source, and the folder to which the entry's paths are relative."""
     if os.environ.get(VARIABLE):
         yield os.environ[VARIABLE], f"--trust-scheduler, {VARIABLE}", located("")
     path = own_file()
@@ -61,7 +61,7 @@ def _entries() -> Iterator[tuple[str, str, Path]]:
 
 
 def _entry(text: str, source: str, folder: Path) -> Trusted:
-    """Parse an entry. Raises BadInput for any other text."""
+    """Parse an entry ADDRESS or ADDRESS,CA,CERT,KEY. Raises BadInput for any other text."""
     address, *files = (part.strip() for part in text.split(","))
     if len(files) not in (0, 3) or "://" not in address or (address.startswith("tls:") and not files):
         raise BadInput(

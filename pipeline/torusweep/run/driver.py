@@ -1,8 +1,8 @@
-"""Hand the points of a stage to workers in batches, until every point is finished or has failed.
+"""Give the points of a stage to workers in batches, until every point is finished or has failed.
 
 A batch is a second or more of work. It publishes its own shard and returns a digest and counts, never arrays.
-When its worker dies, or hangs and is stopped, the batch is halved and tried again. A point alone in its batch
-whose worker dies again and again is recorded as failed; the other points are computed. The last attempt uses no GPU.
+If a batch's worker dies, or hangs and is stopped, the batch is halved and tried again. A batch of a single point
+whose workers die again and again is recorded as failed; the last attempt uses no GPU. The other points are computed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ FEW_SECONDS = 3.0  # estimated; local workers take longer to start than so littl
 
 
 class BatchOptions(NamedTuple):
-    """Options for computing a stage's points, which change no record. code: the digest that the worker must have."""
+    """Options for computing a stage's points; none changes a row. code: digest of the code that the worker must run."""
 
     folder: str
     backend: str
@@ -73,7 +73,7 @@ class FailedPoint(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """The result of a batch: its shard ('' if no point has a row), rows, seconds, failed points."""
+    """The result of a batch: the digest of its shard ('' if no point has a row), rows, seconds, failed points."""
 
     digest: str
     rows: int
@@ -82,7 +82,7 @@ class BatchResult(NamedTuple):
 
 
 class Running(NamedTuple):
-    """A batch on a worker, its starting time, and the seconds after which it counts as hanging."""
+    """A batch on a worker, its starting time, and the number of seconds after which it is taken to hang."""
 
     batch: Batch
     since: float
@@ -90,17 +90,17 @@ class Running(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """The end of a sweep: the failed points, and the signal that stopped it (None if it went through)."""
+    """The end of a stage: the failed points, and the signal that stopped it (None if it was not stopped)."""
 
     failed: list[FailedPoint]
     stopped: int | None
 
 
 def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOptions) -> BatchResult:
-    """Compute points and publish them as one shard. Runs on a worker.
+    """Compute points and publish their rows as one shard. Runs on a worker.
 
-    keys  the points' keys from the expansion of the sweep. A point whose files differ here, before or after its
-          computation, fails: a row of a changed file is not kept
+    keys  the points' keys from the expansion of the sweep. A point fails if its files differ on this worker, before
+          or after the computation, because a row of a changed file must not be kept
     Raises BadInput if this worker runs other code, CannotWrite if the shard cannot be published.
     """
     if stage_digest(options.stage) != options.code:
@@ -161,7 +161,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOption
 
 
 def _parts(point: Point, found: pa.Table | Exception | Partly) -> list[tuple[Point, pa.Table | Exception]]:
-    """The outcome of a point; for a run that failed in part, its rows and each failed network."""
+    """Return a point with its outcome; for a run that failed in part, its rows, and each failed network's error."""
     if not isinstance(found, Partly):
         return [(point, found)]
     return [*([] if found.rows is None else [(point, found.rows)]), *found.failed.items()]
@@ -176,7 +176,7 @@ def _check_key(point: Point, key: str) -> None:
 
 
 def _expect_keys(rows: pa.Table, keys: frozenset[str]) -> pa.Table:
-    """The rows. Raises BadInput if their keys are not those of the sweep's expansion."""
+    """Return the rows. Raises BadInput if a row's key is not among `keys`, which the sweep's expansion gave."""
     if not keys.issuperset(rows.column(shards.KEY).unique().to_pylist()):
         raise BadInput("a file that it names changed while it was computed; run the sweep again")
     return rows
@@ -185,12 +185,12 @@ def _expect_keys(rows: pa.Table, keys: frozenset[str]) -> pa.Table:
 def compute(
     estimates: Mapping[Point, float], done: Mapping[str, np.ndarray], options: BatchOptions, settings: Any
 ) -> Ending:
-    """Compute the points, or networks of a run, that are not done. Shards appear in the folder; call under its lock.
+    """Compute the points, or networks of a run, that are not done; write their shards. Call it under the folder's lock.
 
-    estimates  points with estimated seconds (torusweep.sweeps.points.estimates)
-    done       members that have rows, by key (torusweep.tables.shards.members_of)
+    estimates  point → estimated seconds (torusweep.sweeps.points.estimates)
+    done       key → members that have rows (torusweep.tables.shards.members_of)
     settings   the configuration's cluster section
-    Raises BadInput if there are no workers, they run other code, or nothing can be written.
+    Raises BadInput if there are no workers, if workers run other code, or if nothing can be written.
     """
     todo = {
         part: cost * part.count / point.count
@@ -265,7 +265,7 @@ def compute(
 
 
 def _connected(settings: Any, backend: str, tasks: int) -> AbstractContextManager[InProcess | Workers]:
-    """This process if no worker is asked for, otherwise the workers."""
+    """Return a context with this process if the settings ask for no worker; otherwise with the workers."""
     if not settings.scheduler and not settings.slurm and settings.workers == 0:
         return nullcontext(InProcess())
     from torusweep.run.workers import connect  # Dask takes long to import
@@ -274,12 +274,12 @@ def _connected(settings: Any, backend: str, tasks: int) -> AbstractContextManage
 
 
 def _last_attempt(options: BatchOptions) -> BatchOptions:
-    """The same options without a GPU."""
+    """Return the options with the CPU's backend in place of a GPU's."""
     return options._replace(backend="numba") if options.backend in GPU_BACKENDS else options
 
 
 def _is_published(batch: Batch, options: BatchOptions, shown: Any) -> bool:
-    """Whether a batch's shard is published: its worker may have died after that, before it answered."""
+    """Whether a batch's shard is complete: its worker may have died after publishing it, but before answering."""
     found = shards.read_shards(Path(options.folder), options.stage, schema_of(options.stage))
     for complaint in found.complaints:
         shown.say(complaint)
@@ -288,7 +288,7 @@ def _is_published(batch: Batch, options: BatchOptions, shown: Any) -> bool:
 
 
 def _watch(running: dict[int, Running], workers: Workers) -> None:
-    """Stop the workers of hanging batches, which are then treated like batches of dead workers."""
+    """Stop the workers whose batches hang. Such a batch is then treated as if its worker had died."""
     now = time.monotonic()
     for ticket, (batch, since, limit) in running.items():
         if now - since > limit:
@@ -301,7 +301,7 @@ def _watch(running: dict[int, Running], workers: Workers) -> None:
 
 
 def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> FailedPoint | None:
-    """Halve the batch of a worker that died; try a single point again, or give it up."""
+    """Put a dead worker's batch back, halved or, if it is one point, again. Returns the point if it is given up."""
     many = networks_of(batch.points)
     if many > 1:
         shown.say(f"a worker {why}; its batch of {many} points is halved and tried again")
@@ -322,9 +322,9 @@ def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> FailedPoi
 
 
 class _Stop:
-    """Ctrl-C or SIGTERM: the first stops the sweep when the running batches are finished, the second at once.
+    """Handler of Ctrl-C and SIGTERM: the first lets running batches finish and then stops, the second stops at once.
 
-    signal, since   number of the first signal, and its time (time.monotonic)
+    signal, since   number of the first signal (None before), and its time (time.monotonic)
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Parts of a stage, each a job of a cluster: which points each has, and which cores, memory, minutes and GPUs."""
+"""Divide a stage into parts, each a cluster job: its points, and the cores, memory, minutes and GPUs to request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ JOB_MEMORY, WORKER_MEMORY = 1 << 30, 400 << 20  # bytes, without points: of a jo
 
 
 class StagePart(NamedTuple):
-    """A part of a stage: its number, from 1, and the number of parts."""
+    """A part of a stage: its number, counted from 1, and the number of parts (`of`)."""
 
     number: int
     of: int
@@ -29,7 +29,7 @@ class StagePart(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> StagePart:
-        """Read a part from 3/7 or 3-of-7. Raises BadInput for another text."""
+        """Read a part spelled 3/7 or 3-of-7. Raises BadInput for any other text."""
         found = re.fullmatch(r"([0-9]{1,9})(?:/|-of-)([0-9]{1,9})", text)
         if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_PARTS:
             raise BadInput(
@@ -39,7 +39,7 @@ class StagePart(NamedTuple):
 
 
 def read_parts(text: str, where: str = "") -> int | str:
-    """Read a number of parts, or auto. Raises BadInput that begins with `where`."""
+    """Read a number of parts, or auto. Raises BadInput whose message begins with `where`."""
     if text == "auto":
         return text
     if re.fullmatch("[0-9]{1,9}", text) is None or not 1 <= int(text) <= MOST_PARTS:
@@ -48,10 +48,11 @@ def read_parts(text: str, where: str = "") -> int | str:
 
 
 def cut(estimates: Mapping[Point, float], parts: int) -> list[dict[Point, float]]:
-    """A stage's points in parts of about equal time, each point or network of a run in one, in their order.
+    """Divide a stage's points, in order, into parts of about equal time. Returns each part's points and seconds.
 
-    The same points and number give the same parts. A part has a point if there is one left, and fills up to its share
-    of what is left, or half a point more. A run of networks is cut where a part is full. The last parts may be empty.
+    The same points and number of parts give the same division. A part takes its equal share of the remaining time, to
+    the nearest point, but at least one point. A run of networks is cut where a part is full. The last parts may be
+    empty.
     """
     waiting, cut_off = deque(estimates.items()), []
     left = sum(estimates.values())
@@ -78,10 +79,10 @@ def cut(estimates: Mapping[Point, float], parts: int) -> list[dict[Point, float]
 
 
 class PartJob(NamedTuple):
-    """The resources that a part of a stage needs from a cluster.
+    """The resources that a part of a stage requests from a cluster.
 
-    points   points with their estimated seconds
-    cores    number of points computed at once
+    points   point → estimated seconds
+    cores    number of points that are computed at once
     """
 
     points: Mapping[Point, float]
@@ -89,26 +90,27 @@ class PartJob(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Estimated seconds."""
+        """Estimated seconds of the job."""
         longest = max((seconds / point.count for point, seconds in self.points.items()), default=0.0)
         return max(longest, sum(self.points.values()) / self.cores)
 
     @property
     def mem_mb(self) -> int:
-        """MB to request: as if the points that take most memory were computed at once."""
+        """Memory to request, in MB: enough for the points with the largest memory to be computed at once."""
         largest = max((point.memory for point in self.points), default=0)
         return ceil((JOB_MEMORY + self.cores * (WORKER_MEMORY + largest)) / 1e6)
 
     @property
     def minutes(self) -> int:
-        """Minutes to request the first time."""
+        """Time limit, in minutes, to request for the job's first attempt."""
         return ceil((JOB_SECONDS + LATE * self.seconds) / 60)
 
 
 def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[StagePart, PartJob]:
-    """A stage's parts, with the resources that each needs from a cluster; one part if there are no points.
+    """Return a stage's parts, each with the resources that it requests from a cluster; one part if there are no points.
 
-    There are as few parts as take `part_minutes` with the most cores of a job; a single part has as few cores as that.
+    If `parts` is auto, there are as few parts as take `part_minutes` each when a job has all the cores that it may
+    have. Each job then requests as few cores as keep to `part_minutes`.
     """
     if cluster.workers == "auto":
         most = PART_CORES if cluster.cores == "auto" else cluster.cores
@@ -128,7 +130,7 @@ def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[StagePart, 
 
 
 def gpu_options(cluster: Cluster, backend: str) -> dict[str, int | str]:
-    """Options of sbatch for the GPUs of a job, all on one node, which a number of GPUs alone does not ensure."""
+    """Return sbatch options for a job's GPUs, all on one node (a number of GPUs alone does not ensure that)."""
     gpus = int(backend == "cupy") if cluster.gpus is None else cluster.gpus
     if isinstance(gpus, str):
         return {"gres": gpus}

@@ -1,9 +1,9 @@
-"""The folder in which Snakemake runs, new for each run, because Snakemake obeys and imports files of its folder.
+"""The folder in which Snakemake runs. Each run gets a new one, because Snakemake obeys and imports files in its folder.
 
-These are a profile (`profiles/default/config.yaml`, `default/config.yaml`), whose values may be code, and packages in
-`.snakemake/pip-deployments`. The new folder is in the sweep's folder, which the nodes of a cluster see, and readable by
-us alone. Only Snakemake's records of earlier runs are taken over: the inputs, code and parameters of each file. They
-are JSON and are checked; Snakemake compares them, and executes none of them.
+Such files are a profile (`profiles/default/config.yaml`, `default/config.yaml`), whose values may be code, and packages
+in `.snakemake/pip-deployments`. The new folder is inside the sweep's folder, which a cluster's nodes see, and only this
+user can read it. Of earlier runs, only Snakemake's records are copied: the inputs, code and parameters of each file.
+They are JSON and are checked; Snakemake compares them and executes none of them.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ print(json.dumps([fields(one) for one in get_argument_parser()._actions if one.o
 
 @contextlib.contextmanager
 def new_place(folder: Path, called: Path, *, queued: bool = False) -> Iterator[Path]:
-    """A new folder to run Snakemake in, with the records of earlier runs, for a `with` block under the folder's lock.
+    """Make a new folder to run Snakemake in, with the records of earlier runs. Use it under the sweep folder's lock.
 
     folder  the sweep's folder, absolute
-    called  the folder by the user's name, as in records from the time when Snakemake ran in the user's working folder
-    queued  whether jobs may wait in a cluster's queue: they begin in the folder, which stays if the run is killed
-    Raises BadInput if the folder cannot be written.
+    called  the sweep's folder as the user names it, for old records: Snakemake once ran in the user's working folder
+    queued  whether jobs may wait in a cluster's queue: they start in the new folder, so it stays if the run is killed
+    Raises BadInput if the sweep's folder cannot be written.
     """
     earlier = earlier_places(folder)
     try:
@@ -79,15 +79,15 @@ def new_place(folder: Path, called: Path, *, queued: bool = False) -> Iterator[P
 
 
 def earlier_places(folder: Path) -> list[Path]:
-    """Folders in which Snakemake ran before, the newest last."""
+    """Return the folders in which Snakemake ran before, the newest last."""
     found = [place for place in folder.glob(PLACES) if place.is_dir() and not place.is_symlink()]
     return sorted(found, key=lambda place: place.stat().st_mtime_ns)
 
 
 def take_records(folder: Path, called: Path, place: Path) -> None:
-    """Copy the records of earlier runs to a new place, with the files' present names; unfit records are left out.
+    """Copy the valid records of earlier runs to a new place, renamed after the files' present paths.
 
-    Without an earlier place, the records are in the user's working folder.
+    If there is no earlier place, the records are read from the user's working folder.
     """
     for kind in (RECORDS, BEGUN):
         (place / kind).mkdir(parents=True)
@@ -104,7 +104,7 @@ def take_records(folder: Path, called: Path, place: Path) -> None:
 
 
 def record_of(records: Path, key: str) -> dict[str, Any] | None:
-    """The valid parts of Snakemake's record of a file; None without a record."""
+    """Return the valid parts of Snakemake's record of a file; None if there is no valid record."""
     content = _content(_record_path(records, key))
     try:
         found = json.loads(content or b"")
@@ -122,7 +122,7 @@ def record_of(records: Path, key: str) -> dict[str, Any] | None:
 
 
 def _is_text(value: Any) -> bool:
-    """Whether a value is a text without characters that a terminal would obey."""
+    """Whether a value is a text without control characters, except for tabs and line ends."""
     return isinstance(value, str) and printable(plain := value.translate({10: " ", 9: " "})) == plain
 
 
@@ -131,7 +131,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _moved(record: dict[str, Any], before: str, now: str) -> dict[str, Any]:
-    """A record with absolute paths: the sweep's folder is the present one, all other paths stay."""
+    """Return a record with absolute paths, in which the sweep's former folder is replaced by its present one."""
 
     def moved(path: str) -> str:
         whole = os.path.abspath(path)
@@ -144,12 +144,12 @@ def _moved(record: dict[str, Any], before: str, now: str) -> dict[str, Any]:
 
 
 def _folder_of(place: Path) -> str:
-    """The sweep's folder when a place was made."""
+    """Return the path that the sweep's folder had when the place was made."""
     return (_content(place / OF) or b"")[:4096].decode(errors="replace") or str(place.parent)
 
 
 def _content(path: Path) -> bytes | None:
-    """The content of a file, if it is one, and not far too large."""
+    """Return a file's bytes; None unless it is a regular file of at most MOST_BYTES."""
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:
             status = os.fstat(file.fileno())
@@ -159,7 +159,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _record_path(records: Path, key: str) -> Path:
-    """The file of Snakemake's record of a file (snakemake.persistence.file): the name in base64, cut if it is long."""
+    """Return the path of Snakemake's record of a file: its name in base64, cut if long (snakemake.persistence.file)."""
     name = urlsafe_b64encode(key.encode(errors="surrogateescape")).decode()
     try:
         longest = os.pathconf(records, "PC_NAME_MAX") - 1
@@ -176,7 +176,7 @@ def _write(records: Path, key: str, content: dict[str, Any]) -> None:
 
 
 def environment() -> dict[str, str]:
-    """The environment of processes that run in another folder than ours, and import nothing from theirs."""
+    """Return the environment for processes in another folder: paths absolute, and no imports from that folder."""
     made = dict(os.environ)
     for name in LIST_VARIABLES:
         if name in made:
@@ -189,10 +189,10 @@ def environment() -> dict[str, str]:
 class SnakemakeOption(NamedTuple):
     """An option of Snakemake.
 
-    names   names, as in --report
-    most    number of values that it takes
-    unsaid  path that it means without a value; "" if none
-    kind    "path" or "target", if its values are such
+    names   spellings, as in --report
+    most    most values that the option takes
+    unsaid  path that the option uses if no value follows it; "" if there is none
+    kind    "path" or "target" if the values are paths or targets, else ""
     """
 
     names: list[str]
@@ -206,7 +206,7 @@ TARGETS = SnakemakeOption([], 1 << 30, "", "target")  # words that follow no opt
 
 @cache
 def options_of_snakemake() -> tuple[SnakemakeOption, ...]:
-    """Snakemake's options and those of its plugins: a second, once. Raises BadInput if Snakemake does not start."""
+    """Return the options of Snakemake and its plugins (takes a second once). Raises BadInput if it does not start."""
     with tempfile.TemporaryDirectory() as empty:
         command = [sys.executable, "-P", "-c", ASK]
         done = subprocess.run(command, cwd=empty, env=environment(), capture_output=True, text=True)
@@ -216,9 +216,9 @@ def options_of_snakemake() -> tuple[SnakemakeOption, ...]:
 
 
 def with_absolute_paths(words: Sequence[str], options: Sequence[SnakemakeOption]) -> list[str]:
-    """The user's options for Snakemake with absolute paths, because it runs in another folder.
+    """Return the user's options for Snakemake with absolute paths, because Snakemake runs in another folder.
 
-    Raises BadInput for a profile's name that is a folder here: the user's own profiles have names, others have paths.
+    Raises BadInput for a profile's name that is also a folder here: a name means a profile of the user's own.
     """
     made: list[str] = []
     option, left = TARGETS, TARGETS.most
@@ -240,7 +240,7 @@ def with_absolute_paths(words: Sequence[str], options: Sequence[SnakemakeOption]
 
 
 def _absolute(option: SnakemakeOption, value: str) -> str:
-    """An option's value, made absolute if it is a path; a profile or target is a path if it contains a folder."""
+    """Return an option's value, absolute if it is a path. A profile or target is a path if it contains a separator."""
     profile = not {"--profile", "--workflow-profile"}.isdisjoint(option.names)
     if profile and os.sep not in value and os.path.isdir(value):
         raise BadInput(

@@ -1,10 +1,10 @@
 """Show a sweep's progress: a bar on a terminal, plain lines elsewhere, or lines of JSON for another program.
 
-It goes to standard output, like all lines of the steps; standard error is Snakemake's (torusweep.run.command).
+Progress goes to standard output, like all lines of steps; standard error is Snakemake's (torusweep.run.command).
 A step's log has the same lines with their times, whatever standard output is.
-The time left follows from the points' estimated cost, because long ones come first. Estimates err by a factor of
-five, and the first points also wait for compilers: up to a third of the cost and of the points, the time left is the
-plan's, and called so.
+The time left is computed from the points' estimated costs, because long points come first. Estimates err by a factor of
+five, and the first points also wait for compilers. So until a third of the cost and of the points is done, the time
+left is the plan's, and the line says so.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LOG: ContextVar[FileIO | None] = ContextVar("log", default=None)  # of this thr
 
 
 def note(line: str) -> None:
-    """Write a line with the time into the step's log, if it has one; a full disk does not stop the step."""
+    """Write a line with the time to the step's log, if there is one. A full disk does not stop the step."""
     file = _LOG.get()
     if file is not None:
         with contextlib.suppress(OSError):
@@ -45,16 +45,16 @@ def note(line: str) -> None:
 
 
 def tell(line: str) -> None:
-    """Say a line on standard output, and note it."""
+    """Print a line on standard output, and write it to the step's log."""
     print(line, flush=True)
     note(line)
 
 
 @contextlib.contextmanager
 def logged(path: Path | None, what: str) -> Iterator[None]:
-    """Append a step's lines in a `with` block to a log, after a heading, and the exception that ended it.
+    """Write the lines that a step says in a `with` block to its log, under a heading; also the exception that ended it.
 
-    path  None: no log. Raises BadInput if it cannot be written.
+    path  the log's file, which grows; None for no log. Raises BadInput if it cannot be written.
     """
     if path is None:
         yield
@@ -95,7 +95,7 @@ class HowFar(NamedTuple):
 
 
 def how_far(line: str) -> HowFar | None:
-    """The progress report in a step's line; None for any other line."""
+    """Return the progress report that a step's line contains; None for any other line."""
     if not line.startswith(_MARK):
         return None
     try:
@@ -105,12 +105,12 @@ def how_far(line: str) -> HowFar | None:
 
 
 def time_left(cost: float, paid: float, seconds: float, finished: float, workers: int = 1) -> str:
-    """The time left in words; '' if nothing is left, or the plan's time has passed.
+    """Return the time left in words; '' if nothing is left, or if more time has passed than planned.
 
-    cost, paid  estimated seconds of one core, in all and of finished points
-    seconds     time that the finished points took
-    finished    share of finished points
-    workers     number of workers, for the plan's time
+    cost, paid  estimated seconds on one core: of all points, and of the finished points
+    seconds     time that has passed
+    finished    share of the points that are finished
+    workers     number of workers, by which the plan divides the time
     """
     if paid >= cost:
         return ""
@@ -125,7 +125,7 @@ def time_left(cost: float, paid: float, seconds: float, finished: float, workers
 
 
 class ProgressLines:
-    """Print a line at most every five seconds, and one at the end."""
+    """Print a line of progress at most every five seconds, and one at the end."""
 
     def __init__(
         self, title: str, total: int, done: int, cost: float, workers: int, say: Callable[[str], None] = tell
@@ -151,7 +151,7 @@ class ProgressLines:
 
 
 class Reports:
-    """Print progress as lines of JSON: at the beginning, at most ten a second, and at the end."""
+    """Print progress as lines of JSON: one at the beginning, at most ten per second, and one at the end."""
 
     def __init__(self, title: str, total: int, done: int, cost: float, workers: int) -> None:
         self._title, self._total, self._done, self._cost, self._workers = title, total, done, cost, workers
@@ -194,7 +194,7 @@ class Bar:
 
 
 class Noted:
-    """Show progress, and write the same as lines into the step's log."""
+    """Show progress, and write it as lines to the step's log, too."""
 
     def __init__(self, shown: Reports | Bar, lines: ProgressLines) -> None:
         self._both = (shown, lines)
@@ -210,7 +210,7 @@ class Noted:
 
 @contextlib.contextmanager
 def progress(title: str, *, total: int, done: int, cost: float, workers: int = 1) -> Iterator[ProgressLines | Noted]:
-    """Show that `done` of `total` points are finished, and the points and `cost` that `advance` adds."""
+    """Show that `done` of `total` points are finished, and then the points and cost that each `advance` adds."""
     if os.environ.get(REPORTS):
         lines = ProgressLines(title, total, done, cost, workers, note)
         yield Noted(Reports(title, total, done, cost, workers), lines)

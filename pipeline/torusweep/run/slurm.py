@@ -1,4 +1,4 @@
-"""The Slurm jobs that are workers: their submission, and the reasons why Slurm refuses or does not start them."""
+"""Slurm jobs that are Dask workers: how they are submitted, and why Slurm refuses or does not start them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ REFUSED = "sbatch refused: "  # with its words after it; torusweep.run.child lis
 
 
 def submitted(settings: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
-    """Submit the jobs that a configuration's cluster section asks for (see `slurm_cluster`).
+    """Submit the Slurm jobs that a configuration's cluster section requests (see `slurm_cluster`).
 
-    Raises BadInput if this machine cannot submit Slurm jobs.
+    Raises BadInput if this machine has no command sbatch.
     """
     if shutil.which("sbatch") is None:
         raise BadInput(
@@ -44,7 +44,7 @@ def submitted(settings: Any, folder: Path, environment: Mapping[str, str]) -> SL
 
 
 class SubmittedJob(SLURMJob):
-    """A job that keeps why Slurm refuses it, in sbatch's words: Dask would print a traceback, and wait for it."""
+    """A job that keeps sbatch's message if Slurm refuses it. Dask would print a traceback and wait for the job."""
 
     refusal = ""
 
@@ -58,15 +58,15 @@ class SubmittedJob(SLURMJob):
 
 
 def refusal(jobs: SLURMCluster, count: int) -> str:
-    """The reason why Slurm refused all of the newest `count` jobs; "" if it took one, or has not answered yet."""
+    """Return why Slurm refused all of the newest `count` jobs; '' if it accepted one, or has not answered yet."""
     said = [getattr(jobs.workers.get(name), "refusal", "") for name in list(jobs.worker_spec)[-count:]]
     return said[0] if said and all(said) else ""
 
 
 def slurm_cluster(settings: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
-    """A dask-jobqueue cluster, not scaled yet: `job_script()` shows what it would submit.
+    """Return a dask-jobqueue cluster without jobs; its `job_script()` shows the script that it would submit.
 
-    folder        folder of this run's certificates, readable by us alone and seen by every node
+    folder        folder for this run's certificates; only this user can read it, and every node sees it
     environment   environment variables of the workers
     """
     slurm = settings.slurm
@@ -93,9 +93,9 @@ def slurm_cluster(settings: Any, folder: Path, environment: Mapping[str, str]) -
 
 
 def wait_for_worker(client: Client, jobs: SLURMCluster, count: int) -> None:
-    """Wait for the first worker of `count` jobs, and say at most once a minute why Slurm does not start them.
+    """Wait for the first worker of `count` jobs. At most once a minute, print why Slurm does not start them.
 
-    Raises BadInput with Slurm's words if it refuses all jobs, or none starts within START_SECONDS.
+    Raises BadInput with Slurm's message if Slurm refuses all jobs, or starts none within START_SECONDS.
     """
     waiting = ""
     for second in range(1, START_SECONDS + 1):
@@ -117,7 +117,7 @@ def wait_for_worker(client: Client, jobs: SLURMCluster, count: int) -> None:
 
 
 def _why_waiting(jobs: Sequence[str]) -> str:
-    """States of Slurm jobs with squeue's reasons, as in '2 jobs PENDING (PartitionDown)'."""
+    """Return the states of Slurm jobs with squeue's reasons, as in '2 jobs PENDING (PartitionDown)'."""
     command = ["squeue", "--noheader", "--format=%T (%r)", f"--jobs={','.join(jobs)}"]
     try:
         said = subprocess.run(command, capture_output=True, text=True, timeout=REPLY_SECONDS).stdout
@@ -128,7 +128,7 @@ def _why_waiting(jobs: Sequence[str]) -> str:
 
 
 def _certificates(folder: Path) -> Security:
-    """Certificates of this run only, in files that nodes read."""
+    """Make TLS certificates for this run alone, and write them to files that the nodes read."""
     made = Security.temporary()
     files = {}
     for name in ("tls_ca_file", *(f"tls_{role}_{part}" for role in ROLES for part in ("key", "cert"))):

@@ -1,6 +1,6 @@
-"""The short steps that the Snakefile's rules call; the long one is run/compute_table.py.
+"""The short steps that the Snakefile's rules call. The long step is in run/compute_table.py.
 
-Every step takes the sweep, whose configuration was read once, and its folder, and returns an exit status.
+Every step gets the sweep, whose configuration was read once, and the sweep's folder. It returns an exit status.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from torusweep.tables.provenance import software
 
 
 def points(sweep: Sweep, folder: Path) -> int:
-    """Write points.parquet, manifest.json and the configuration's copy; remove tables that others requested.
+    """Write points.parquet, manifest.json and a copy of the configuration; remove tables that it no longer requests.
 
-    Raises BadInput if a file that the configuration names changes meanwhile.
+    Raises BadInput if a file that the configuration names changes during the step.
     """
     files = current.digests_of(named_files(sweep))
     weighed = weighed_points(sweep, folder)
@@ -57,7 +57,7 @@ def points(sweep: Sweep, folder: Path) -> int:
 
 
 def derived(sweep: Sweep, folder: Path) -> int:
-    """Make all tables derived from stages' tables, in order: verification compares the others' numbers, too."""
+    """Make all tables that are derived from stages' tables. Verification comes last, as it also reads the others."""
     for name in requested_derived(sweep):
         STEPS[name](sweep, folder)
     current.expect_same(store.manifest_of(folder, sweep.digest)["config"].get("files", {}))
@@ -65,7 +65,7 @@ def derived(sweep: Sweep, folder: Path) -> int:
 
 
 def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
-    """Make one table derived from stages' tables."""
+    """Make one of the tables that are derived from stages' tables."""
     listed = store.manifest_of(folder, sweep.digest)["tables"]
     wanted = [stage for stage in DECLARED[name].made_of if stage in requested_stages(sweep)]
     for stage in wanted:
@@ -80,7 +80,7 @@ def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
 
 
 def verification(sweep: Sweep, folder: Path) -> int:
-    """Write verification.parquet, the papers' numbers beside ours. An unexplained row ends the run in `check`."""
+    """Write verification.parquet: the papers' numbers next to ours. If one is unexplained, the step `check` fails."""
     listed = store.manifest_of(folder, sweep.digest)["tables"]
     names = [name for name in COMPARED if name in listed and sweep.papers]
     tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)) for name in names}
@@ -90,7 +90,7 @@ def verification(sweep: Sweep, folder: Path) -> int:
 
 
 def report(sweep: Sweep, folder: Path) -> int:
-    """Write report.html, and figures/*.svg, the papers' figures for which the sweep has numbers."""
+    """Write report.html, and figures/*.svg: those figures of the papers for which the sweep has numbers."""
     # only this step draws, and the drawing library takes long to import
     from torusweep.answers.page import write_report
     from torusweep.papers.figures import write_figures
@@ -101,7 +101,7 @@ def report(sweep: Sweep, folder: Path) -> int:
 
 
 def check(sweep: Sweep, folder: Path) -> int:
-    """Write checked.txt if nothing failed or is unexplained; otherwise return 1 with a line for each. Tables stay."""
+    """Write checked.txt if no point failed and no number is unexplained; else print a line for each and return 1."""
     failed = store.manifest_of(folder, sweep.digest).get("failed", [])
     rows = store.open_current(folder / "verification.parquet", schema_of("verification")).to_pylist()
     unexplained = [row for row in rows if row["verdict"] == "unexplained"]

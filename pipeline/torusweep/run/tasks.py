@@ -1,8 +1,8 @@
-"""Tasks of workers, and their outcomes: an answer, an error, or a dead worker with the reason.
+"""Tasks for workers, and their outcomes: an answer, an error, or a dead worker with the reason of its death.
 
 A task is a function and a batch of points; its answer is a digest and counts.
 
-A process finds its Dask worker here, if it runs in one, without importing Dask.
+A process that is a Dask worker finds its worker object here, without importing Dask.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ LAST_WORDS_SECONDS = 1.0  # in which the scheduler must hear why a worker ends i
 
 
 def _kill(dask_worker: Any) -> None:
-    """Kill a worker, even if its task hangs. Its nanny runs this; without a nanny, the worker itself does."""
+    """Kill a worker, even if its task hangs. Its nanny runs this function, or the worker itself if it has no nanny."""
     os.kill(getattr(dask_worker, "pid", os.getpid()), signal.SIGKILL)
 
 
 class TaskOutcome(NamedTuple):
-    """The outcome of a task: its answer, its exception, or the reason of its worker's death ('' if it lives)."""
+    """The outcome of a task: its answer, its exception, or why its worker died ('' if the worker lives)."""
 
     ticket: int
     answer: Any = None
@@ -51,11 +51,11 @@ class TaskOutcome(NamedTuple):
 
 
 class LostWorkers(BadInput):
-    """The scheduler or all workers are gone. Published shards are kept."""
+    """Error: the scheduler or all workers are gone. Published shards are kept."""
 
 
 class LostScheduler(LostWorkers):
-    """The scheduler is gone, and our tasks with it."""
+    """Error: the scheduler is gone, and all tasks with it."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -64,12 +64,12 @@ class LostScheduler(LostWorkers):
 
 
 class Patience(NamedTuple):
-    """The reaction to a lack of workers.
+    """What to do when there are no workers.
 
-    seconds   time without workers, after which they are requested again, or the run ends
-    renew     requests workers again; as often as `renewals` has entries
-    renewals  seconds that workers may take to start, for each further request
-    refused   reason why all recently requested workers are refused, or ""
+    seconds   time without workers after which they are requested again, or the run ends
+    renew     function that requests workers again; called at most once for each entry of `renewals`
+    renewals  for each further request, the seconds that its workers may take to start
+    refused   function that returns why all recently requested workers are refused, or ""
     """
 
     seconds: float
@@ -79,7 +79,7 @@ class Patience(NamedTuple):
 
 
 class InProcess:
-    """Run tasks in this process, each when its outcome is requested."""
+    """Run tasks in this process. A task runs when its outcome is requested."""
 
     places = 1
     description = "this process"
@@ -103,7 +103,7 @@ class InProcess:
 
 
 class Workers:
-    """Dask workers. At most as many tasks run as there are places: no task waits behind one that kills its worker."""
+    """Dask workers. Each place has at most one task, so that no task waits behind another that kills its worker."""
 
     def __init__(self, client: Client, description: str, patience: Patience) -> None:
         self.description = description
@@ -118,7 +118,7 @@ class Workers:
 
     @property
     def present(self) -> int:
-        """Number of tasks that can run at once now, 0 without workers, which come and go. Raises LostWorkers."""
+        """Number of tasks that can run at once now; 0 if there are no workers at the moment. Raises LostWorkers."""
         now = time.monotonic()
         if now - self._counted > 1.0:
             with self._scheduler_alive():
@@ -133,11 +133,11 @@ class Workers:
 
     @property
     def places(self) -> int:
-        """Number of tasks to hand out; at least one, which may wait for a worker."""
+        """Number of tasks to hand out; at least 1, because a task may wait for a worker."""
         return max(1, self.present)
 
     def _renew(self, seconds: float) -> None:
-        """Request workers again. Raises LostWorkers if that was done often enough."""
+        """Request workers again. Raises LostWorkers if `renewals` is used up."""
         if not self._patience.renewals:
             raise LostWorkers(
                 f"no worker for {seconds:.0f} s (cluster.worker_ttl_seconds), and points are left;"
@@ -157,7 +157,7 @@ class Workers:
         return ticket
 
     def outcome(self, seconds: float) -> TaskOutcome | None:
-        """The next finished task, or None if none finishes within `seconds`. Raises LostScheduler."""
+        """Return the next finished task, or None if no task finishes within `seconds`. Raises LostScheduler."""
         from distributed import KilledWorker
 
         for ticket in [ticket for ticket in self._lost if self._futures[ticket].done()]:
@@ -193,7 +193,7 @@ class Workers:
         self._lost.add(ticket)
 
     def stop(self, ticket: int, why: str) -> None:
-        """Stop the worker of a task, if it has one; the task's outcome is a death with the reason `why`."""
+        """Stop the worker of a task, if it has one. The task's outcome is then a death with the reason `why`."""
         future = self._futures[ticket]
         if future.done():
             return
@@ -206,7 +206,7 @@ class Workers:
                 self._client.run(_kill, workers=at, nanny=nanny, on_error="ignore")  # it dies before it can answer
 
     def _what_happened(self, ticket: int, worker: str) -> str:
-        """The cause of a worker's death, according to its nanny and the scheduler."""
+        """Return why a worker died, according to its nanny and the scheduler."""
         # one place less until another worker is there: a waiting task would be blamed for the next death
         self._counted = NEVER
         if ticket in self._stopped:
@@ -228,7 +228,7 @@ class Workers:
 
     @contextlib.contextmanager
     def _scheduler_alive(self) -> Iterator[None]:
-        """Guard requests to the scheduler; raise LostScheduler if it is gone."""
+        """Guard requests to the scheduler in a `with` block: raise LostScheduler if it is gone."""
         if self._client.status != "running":
             raise LostScheduler
         try:
@@ -238,7 +238,7 @@ class Workers:
 
 
 def _worker() -> Any | None:
-    """This process's Dask worker, or None. Another worker replaces it when it ends."""
+    """Return this process's Dask worker, or None. When that worker ends, another process replaces it."""
     if "distributed" not in sys.modules:  # which takes long to import, and a worker has imported
         return None
     from distributed import get_worker
@@ -250,12 +250,12 @@ def _worker() -> Any | None:
 
 
 def is_worker() -> bool:
-    """Whether this process is a worker."""
+    """Whether this process is a Dask worker."""
     return _worker() is not None
 
 
 def threads_of_worker() -> int | None:
-    """Number of threads that a task may use; None, for all, outside a worker."""
+    """Return the number of threads that a task may use; None for all, outside a worker."""
     named = os.environ.get("NUMBA_NUM_THREADS")
     if named:
         return int(named)
@@ -263,18 +263,16 @@ def threads_of_worker() -> int | None:
 
 
 def number_of_worker() -> int:
-    """The number at the end of this worker's name, as Dask names local workers, those of Slurm jobs and of `dask worker
-    --name`; the port of a nameless worker; 0 outside a worker.
-    """
+    """Return the number that ends this worker's name, as Dask names workers (its port if it has no name); 0 if none."""
     worker = _worker()
     number = re.search(r"[0-9]+$", str(worker.name)) if worker is not None else None
     return int(number[0]) if number else 0
 
 
 def end_worker(why: str) -> None:
-    """End this worker's process, which cannot go on. Its nanny starts another; its batch counts as a dead worker's.
+    """End this worker's process, which lost its GPU. Its nanny starts another; the batch counts as a dead worker's.
 
-    why  completes "a worker …"
+    why  reason, which completes the sentence "a worker …"
     """
     worker = _worker()
     assert worker is not None
@@ -284,6 +282,6 @@ def end_worker(why: str) -> None:
 
 
 def code_version() -> str:
-    """Version and code digests of the stages in this process, as 0.1.0 (code 1a2b3c4d, …)."""
+    """Return this process's version and the digests of its stages' code, as in 0.1.0 (code 1a2b3c4d, …)."""
     codes = dict.fromkeys(stage_digest(stage)[:12] for stage in STAGES)
     return f"{__version__} (code {', '.join(codes)})"

@@ -1,10 +1,10 @@
-"""Workers: local processes, those of Slurm, or of an existing scheduler. They share the GPUs.
+"""Workers: local processes, Slurm jobs, or the workers of an existing Dask scheduler. They share the GPUs.
 
-Only this module, torusweep.run.slurm and torusweep.run.tasks know Dask. The driver sees `Workers`: places to fill,
-tasks to submit, and their outcomes.
+Only this module, torusweep.run.slurm and torusweep.run.tasks import Dask. The driver sees only `Workers`: places for
+tasks, tasks to submit, and their outcomes.
 
-Every connection is encrypted, with certificates that live as long as the run, and local workers listen on the
-loopback address only: otherwise another user of the machine could have his code run by our workers.
+Every connection is encrypted with certificates that are made for this run. Local workers listen on the loopback
+address only; otherwise another user of the machine could run code in our workers.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ ENVIRONMENT = {
 
 @contextlib.contextmanager
 def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[Workers]:
-    """The workers that a sweep's `cluster` section asks for, ready and checked, for the length of a `with` block.
+    """Start or join the workers that a `cluster` section requests, and check them; end them after the `with` block.
 
     settings  the configuration's cluster section (torusweep.sweeps.configuration)
-    tasks     upper limit of the tasks, and so of the local workers
-    Raises BadInput in one line if no worker can be had, or if one runs other code than ours.
+    tasks     most tasks that there will be, and so the most local workers
+    Raises BadInput in one line if no worker can be had, or if a worker runs other code.
     """
     # Dask's client abandons requests to lost workers, which asyncio reports when they are collected, even at exit
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
@@ -114,9 +114,9 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[Workers]:
 
 @contextlib.contextmanager
 def private_folder(parent: Path) -> Iterator[Path]:
-    """A folder that only we can read, for a `with` block; folders of killed runs are removed.
+    """Make a folder that only this user can read, for a `with` block, and remove such folders of killed runs.
 
-    Its name contains the machine's name and the process's number, so that a later run sees that the process is gone.
+    The name contains the machine's name and the process's number, so that a later run sees that the process is gone.
     """
     ours = f".torusweep-{socket.gethostname()}-"
     for left in parent.glob(f"{glob.escape(ours)}*"):
@@ -129,7 +129,7 @@ def private_folder(parent: Path) -> Iterator[Path]:
 
 
 def of_jobs() -> dict[str, str]:
-    """Variables of workers that run as jobs: one thread, ENVIRONMENT, and Dask's settings."""
+    """Return the environment variables of workers that run as jobs: one thread, ENVIRONMENT, and Dask's settings."""
     dasks = {
         f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()
     }
@@ -137,7 +137,7 @@ def of_jobs() -> dict[str, str]:
 
 
 def _configuration(settings: Any) -> dict[str, Any]:
-    """Dask's configuration of the schedulers and workers that we start."""
+    """Return the Dask configuration of the schedulers and workers that this process starts."""
     return {
         "distributed.scheduler.allowed-failures": 0,  # a death is reported at once, and the driver splits the batch
         "distributed.scheduler.worker-ttl": settings.worker_ttl_seconds / 2,  # checked as often: that long at most
@@ -152,7 +152,7 @@ def _configuration(settings: Any) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _environment() -> Iterator[None]:
-    """ENVIRONMENT in ours, for workers that start meanwhile: Snakemake has told libraries to use all cores."""
+    """Set ENVIRONMENT for workers started in a `with` block: Snakemake's environment makes libraries use all cores."""
     before = dict(os.environ)
     os.environ.update(ENVIRONMENT)
     try:
@@ -164,9 +164,9 @@ def _environment() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Keep Ctrl-C and SIGTERM, which terminals send to all, from threads and processes started meanwhile.
+    """Block Ctrl-C and SIGTERM, which a terminal sends to all, in threads and processes that start meanwhile.
 
-    A worker ends its batch first, and is stopped by its nanny, or by the end of this process.
+    A worker first ends its batch. Its nanny stops it, or the end of this process does.
     """
     resource_tracker.ensure_running()  # multiprocessing would start it with the first worker, and unblock the signals
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
@@ -177,8 +177,8 @@ def _signals_blocked() -> Iterator[None]:
 
 
 def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
-    """The environment of each local worker. There are as many as cores (or as set), even if they share GPUs, since the
-    CPU does most of the work of most points.
+    """Return the environment of each local worker. There is a worker for each core (or the number that is set), even if
+    workers share GPUs, since the CPU does most of the work of most points.
     """
     cores, most = usable_cores(settings), _most_workers()
     asked = min(cores, most) if settings.workers == "auto" else settings.workers
@@ -194,13 +194,13 @@ def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
 
 
 def _most_workers() -> int:
-    """Number of local workers for which this process may open enough files; at least one."""
+    """Number of local workers for which this process may open enough files; at least 1."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return sys.maxsize if hard == resource.RLIM_INFINITY else max(1, (hard - FILES) // FILES_PER_WORKER)
 
 
 def _open_files(of_workers: int) -> None:
-    """Raise the limit of open files to the workers' need, as far as allowed; the usual 1,024 suffice for 80 workers."""
+    """Raise the limit on open files to the workers' need, if the system allows it. The usual 1,024 suffice for 80."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES + of_workers
     if soft != resource.RLIM_INFINITY and soft < needed:
@@ -240,7 +240,7 @@ def _local(settings: Any, tasks: int, folder: str, stack: contextlib.ExitStack) 
 
 
 def _join(settings: Any) -> Client:
-    """A client of a scheduler. Raises BadInput if the user does not trust it, or it does not answer."""
+    """Return a client of a Dask scheduler. Raises BadInput if the user does not trust it, or if it does not answer."""
     files = dict(zip(("tls_ca_file", "tls_client_cert", "tls_client_key"), trusted(settings.scheduler).files))
     security = Security(**files, require_encryption=True) if files else None
     try:
@@ -262,7 +262,7 @@ def _wait_for_workers(client: Any, count: int, seconds: float, advice: str) -> N
 
 
 def _check_code(client: Client, address: str) -> None:
-    """Check that workers elsewhere run this very code, so that numbers of two versions do not mix."""
+    """Raise BadInput if a remote worker runs other code than this process: numbers of two versions must not mix."""
     present = client.run(importlib.util.find_spec, "torusweep", on_error="return")
     for worker, spec in present.items():
         if spec is None or isinstance(spec, BaseException):

@@ -1,4 +1,4 @@
-"""The Snakefile's view of a sweep: its folder, files, stages, digests of code and options of jobs."""
+"""What the Snakefile needs of a sweep: its folder, files, stages, digests of code, and job options."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ DEFAULT = "config/default.yaml"
 
 
 class StepFailed(Exception):
-    """A short step has failed, and has said why."""
+    """A short step has failed, and has already printed the reason."""
 
 
 @dataclass(frozen=True)
 class RequestedSweep:
-    """A sweep, as the rules need it.
+    """A sweep, with what Snakemake's rules need.
 
     sweep     the configuration, read once
-    config    path of its copy in the folder, which the steps read, so that edits during a run change nothing
-    folder    the sweep's results
-    declared  the folder's name in the rules, to which Snakemake adds a module's prefix
+    config    path of the configuration's copy in the folder; steps read it, so that edits during a run change nothing
+    folder    folder of the sweep's results
+    declared  the folder as the rules name it; Snakemake adds a module's prefix to this name
     stages    requested stages; each makes the table of its name
-    derived   tables made of the stages' tables, verification last
+    derived   tables derived from the stages' tables, verification last
     files     input files besides the configuration: graphs, demands, the papers' numbers
-    options   overrides, as `torusweep step` takes them
-    code      stage → digest of the code that computes its rows; "tables" → of the code that makes all else
-    path      PATH of the steps, with this very torusweep first
+    options   the overrides, as options of `torusweep step`
+    code      stage → digest of the code that computes its rows; "tables" → digest of all other tables' code
+    path      PATH for the steps, with the folder of this torusweep first
     overrides settings of --config that override the configuration
     clustered whether Snakemake's jobs run on a cluster
-    spawned   whether this Snakemake was started by another for one job
-    in_parts  whether stages are computed in parts, each a job, and merged: on a cluster, or if the user says so
-    is_module whether another workflow uses the rules as a module: a rule writes the configuration, its `config`
+    spawned   whether another Snakemake started this Snakemake for one of its jobs
+    in_parts  whether stages are computed in parts, each a job, and merged: on a cluster, or if the user requests it
+    is_module whether another workflow uses the rules as a module: then a rule writes its `config` as the configuration
     captions  folder of the captions of Snakemake's report
     """
 
@@ -79,22 +79,22 @@ class RequestedSweep:
 
     @property
     def digests(self) -> list[str]:
-        """Digests of the configuration and of its files; Snakemake's own checksums are taken at the end of a step.
+        """Digests of the configuration and its files. (Snakemake takes its own checksums only at the end of a step.)
 
-        A module's files may not be there yet; Snakemake compares the times of these.
+        The files of a module may not exist yet, so they are left out; Snakemake compares their times.
         """
         files = [] if self.is_module else filter(os.path.isfile, self.files)
         return [self.sweep.digest, *current.digests_of(files).values()]
 
     def tables(self, names: list[str]) -> list[Path]:
-        """The files of tables, by their names in the rules."""
+        """Return the files of the named tables, as the rules name them."""
         return [self.declared / f"{name}.parquet" for name in names]
 
     @cached_property
     def jobs(self) -> dict[str, dict[StagePart, PartJob]]:
-        """The parts of every stage, with the resources that each needs from a cluster.
+        """Stage → its parts, each with the resources that it requests from a cluster.
 
-        They follow from the plan, which is made when first needed. A job finds it in points.parquet.
+        The parts follow from the plan, which is made on first use; a job reads it from points.parquet.
         Raises BadInput or Refused if the plan refuses the sweep.
         """
         if self.spawned:
@@ -108,24 +108,24 @@ class RequestedSweep:
         return {stage: jobs(mine, cluster) for stage, mine in by_stage.items()}
 
     def outcomes(self, wildcards: Any, checkpoints: Any) -> list[Path]:
-        """The files that the parts of a stage leave. How many is known where the files are there."""
+        """Return the files that the parts of a stage write. Their number is known once the input files exist."""
         if self.is_module and not all(Path(file).exists() for file in self.files):
             checkpoints.configuration.get()  # after the rules that make them
         return [outcome_of(self.declared, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
 
     def job(self, wildcards: Any) -> PartJob:
-        """The resources that a part of a stage needs from a cluster."""
+        """Return the resources that a part of a stage requests from a cluster."""
         return self.jobs[wildcards.stage][StagePart.read(wildcards.part)]
 
     @property
     def threads(self) -> Any:
-        """Threads of the rule `stage`: on a cluster as many as its points need, on one machine all."""
+        """Threads of the rule `stage`: on a cluster what each part's points need, on one machine all cores."""
         return (lambda wildcards: self.job(wildcards).cores) if self.clustered else os.cpu_count()
 
     def step(self, wildcards: Any, threads: int) -> str:
-        """The command of a job of the rule `stage`, without its log and `paths`.
+        """Return the command of a job of the rule `stage`, without its log and without `paths`.
 
-        It says how to compute, never what: Snakemake ignores changes of params that are functions of threads.
+        It says only how to compute: Snakemake ignores changes of params that are functions of threads.
         """
         words = [f"export PATH={self.path}; torusweep step {wildcards.stage}"]
         if self.in_parts:
@@ -135,12 +135,12 @@ class RequestedSweep:
         return " ".join([*words, self.options]).rstrip()
 
     def paths(self, wildcards: Any, threads: int) -> list[str]:
-        """The configuration and the folder, for `step`."""
+        """Return the paths of the configuration and of the folder, which follow the command of `step`."""
         return [self.config, str(self.folder)]
 
     @property
     def resources(self) -> dict[str, Any]:
-        """Resources of the rule `stage`: on a cluster what its points need, on one machine all of it."""
+        """Resources of the rule `stage`: on a cluster what each part's points need, on one machine all of it."""
         if not self.clustered:
             return {"machine": 1}  # with --resources machine=1, which `torusweep run` gives, one at a time
         cluster, backend = self.sweep.cluster, self.overrides.get("backend", self.sweep.backend)
@@ -156,7 +156,7 @@ class RequestedSweep:
         }
 
     def write(self, log: Any) -> None:
-        """Write the configuration of a module. Raises StepFailed after it said why."""
+        """Write a module's configuration to its file. Raises StepFailed, after printing the reason."""
 
         def publish() -> int:
             current.publish_configuration(self.folder, self.sweep.text.encode())
@@ -165,13 +165,13 @@ class RequestedSweep:
         self._run("configuration", publish, log)
 
     def merge(self, stage: str, log: Any) -> None:
-        """Make a stage's table of its parts, in this process. Raises StepFailed after it said why."""
+        """Merge a stage's parts into its table, in this process. Raises StepFailed, after printing the reason."""
         self._run(f"merge {stage}", lambda: merge(stage, self.folder, list(self.jobs[stage]), self.sweep.digest), log)
 
     def make(self, step: str, log: Any = None) -> None:
-        """Run a short step in this process, which has its imports already. Raises StepFailed after it said why.
+        """Run a short step in this process, which has its imports already. Raises StepFailed after printing the reason.
 
-        log  Snakemake's log of the rule, to which the step appends its lines
+        log  Snakemake's log of the rule, to which the step appends its lines; None for no log
         """
         self._run(step, lambda: STEPS[step](self.sweep, self.folder), log)
 
@@ -190,9 +190,9 @@ class RequestedSweep:
 
 
 def requested_sweep(workflow: Any, config: Mapping[str, Any]) -> RequestedSweep:
-    """The sweep of Snakemake's command line: --configfile (or config/default.yaml), --config results=, backend=, …
+    """Return the sweep that Snakemake's command line requests by --configfile, and --config results=, backend=, ….
 
-    In a module, the module's `config` is the configuration, with the folder `results`.
+    In a module, the module's `config` is the configuration; its key `results` names the folder.
     """
     if FOLDER in os.environ:
         logging.raiseExceptions = False  # where its log's disk is full, Snakemake would say so by a traceback a line
@@ -228,7 +228,7 @@ def requested_sweep(workflow: Any, config: Mapping[str, Any]) -> RequestedSweep:
 
 
 def _of_module(workflow: Any, given: dict[str, Any]) -> RequestedSweep:
-    """The sweep of a module's `config`. Raises BadInput."""
+    """Return the sweep that a module's `config` describes. Raises BadInput if it describes none."""
     results = Path(str(given.pop("results", "results")))
     given.pop("pathvars", None)  # Snakemake's own
     if not given:
@@ -247,9 +247,9 @@ _tell_once = cache(tell)  # Snakemake reads a module again for each `use rule �
 
 
 def where_jobs_run(workflow: Any) -> tuple[bool, bool]:
-    """Whether jobs run on a cluster, and whether another Snakemake started this one for one of its jobs.
+    """Return whether jobs run on a cluster, and whether another Snakemake started this one for one of its jobs.
 
-    The executor is not known yet. Snakemake sets `nodes` only if --jobs does not mean --cores: then jobs go to a
+    The executor is not known yet. But Snakemake sets `nodes` only if --jobs does not mean --cores: then jobs go to a
     cluster.
     """
     clustered = workflow.resource_settings.nodes is not None or workflow.remote_exec
@@ -259,7 +259,7 @@ def where_jobs_run(workflow: Any) -> tuple[bool, bool]:
 def of_configuration(
     sweep: Sweep, results: str, overrides: dict[str, Any], where: tuple[bool, bool] = (False, False)
 ) -> RequestedSweep:
-    """The rules' view of a configuration that was read; where: `where_jobs_run`."""
+    """Return what the rules need of a configuration that was read. where: the answer of `where_jobs_run`."""
     stages = requested_stages(sweep)
     words = {name: value for name, value in overrides.items() if name != "parts"}
     return RequestedSweep(
@@ -282,5 +282,5 @@ def of_configuration(
 
 
 def _word(value: Any) -> str:
-    """The typed text of a value of --config; Snakemake reads on and off as booleans."""
+    """Return a value of --config as the user typed it: Snakemake reads on and off as booleans."""
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
