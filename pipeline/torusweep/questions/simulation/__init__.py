@@ -1,5 +1,5 @@
 """Simulation: accepted load, latency and utilisation of a network under traffic, with confidence intervals.
 
-`torusweep_kernels.router` is the flit-level router. This package generates its packets, has presets of routers, and
-evaluates the times of delivery.
+The flit-level router itself is `torusweep_kernels.router`. This package generates the router's packets, defines
+router presets, and evaluates the times at which packets are delivered.
 """

@@ -1,4 +1,4 @@
-"""Choose a simulation's routing and virtual-channel rule: as requested, or the first proved deadlock-free."""
+"""Choose a simulation's routing and virtual-channel rule: the requested ones, or the first proved deadlock-free."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ GENERAL_REMEDIES = (
 
 
 class RoutingChoice(NamedTuple):
-    """A routing and a virtual-channel rule for a simulation.
+    """The routing and the virtual-channel rule that a simulation uses.
 
     routing, vc_rule   canonical spellings
-    form               routes that packets draw, or with adaptive routing choose among hop by hop
-    rule, virtual_channels   the rule as data, and the virtual channels of every physical channel
-    choosing           routes between which packets choose on their way; None: each draws one
+    form               routes that packets draw, or, with adaptive routing, choose among hop by hop
+    rule, virtual_channels   the rule as data, and the number of virtual channels of every physical channel
+    choosing           routes among which packets choose on their way; None if each packet draws its route
     """
 
     routing: str
@@ -57,9 +57,9 @@ class RoutingChoice(NamedTuple):
 
 
 def default_routings(topology: Topology) -> tuple[str, ...]:
-    """The routings to try; with faults, routings that heed the remaining links.
+    """The routings to try, in this order; for a network with faults, only those that respect the remaining links.
 
-    The root of up_down is a node that works and forwards.
+    The root of up_down is a node that works and forwards packets.
     """
     root = first_forwarding(topology)
     own = {"up_down": f"up_down(root={format_value(name_of(topology, root))})"} if root else {}
@@ -68,7 +68,7 @@ def default_routings(topology: Topology) -> tuple[str, ...]:
 
 
 def fits(topology: Topology, routing: str) -> bool:
-    """Whether the routing suits the network, whatever the rule. `choose_rule` also seeks a remedy, which is slow."""
+    """Whether the routing suits the network, whatever the rule. Faster than `choose_rule`, which seeks a remedy too."""
     try:
         resolve_routing(routing, topology)
     except BadInput:
@@ -85,12 +85,12 @@ def check_choice(
     allow_deadlock: bool,
     skip_proof: bool = False,
 ) -> RoutingChoice:
-    """The requested routing and rule.
+    """Return the requested routing and rule, after checking that they fit each other and cannot deadlock.
 
     skip_proof   build no dependency graph: accept a rule that may deadlock
 
-    Raises BadInput, with a rule that works, if the parts do not fit each other, or are not proved deadlock-free
-    (unless allow_deadlock).
+    Raises BadInput if the network, routing and rule do not fit each other, or if they are not proved deadlock-free and
+    `allow_deadlock` is false. The message names a rule that works.
     """
     try:
         case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
@@ -112,13 +112,13 @@ def choose_rule(
     allow_deadlock: bool,
     optional: bool = False,
 ) -> RoutingChoice | None:
-    """The first rule that is proved deadlock-free for a routing.
+    """Return the first virtual-channel rule that is proved deadlock-free for a routing.
 
-    at_least      whether to take more virtual channels if these do not suffice
+    at_least      whether to use more virtual channels if the given number does not suffice
     cut_through   whether switching is virtual cut-through, which lets adaptive routing use rule bubble
-    optional      whether to return None, without seeking a remedy, if no number of virtual channels would do
+    optional      whether to return None, without seeking a remedy, if no number of virtual channels suffices
 
-    Raises BadInput if no rule is proved; with allow_deadlock, returns rule none.
+    Raises BadInput if no rule is proved deadlock-free; with allow_deadlock, rule none is returned instead.
     """
     try:
         name, form = resolve_routing(routing, topology)
@@ -145,7 +145,7 @@ def choose_rule(
 
 
 def may_use_both_classes(routing: Routing, rule: Rule) -> bool:
-    """Whether packets that do not cross a ring's dateline may also use its second class, which is nearly empty.
+    """Whether packets that do not cross a ring's dateline may also use the ring's nearly empty second class.
 
     They may if the rule separates classes by datelines and is deadlock-free, and if in each phase every route
     uses each axis once, in an order of axes that all routes of the phase share. A run that crosses no dateline
@@ -175,9 +175,9 @@ def may_use_both_classes(routing: Routing, rule: Rule) -> bool:
 def with_remedy(
     refusal: BadInput, topology: Topology, routing: str | GivenRouting, *, skip_proof: bool = False
 ) -> BadInput:
-    """Replace one of `GENERAL_REMEDIES` in a refusal by a remedy that works; other refusals stay unchanged.
+    """Return the refusal with a remedy that works in place of any of `GENERAL_REMEDIES`; else return it unchanged.
 
-    skip_proof   build no dependency graph
+    skip_proof   build no dependency graph to find a remedy
     """
     text = str(refusal)
     for general in GENERAL_REMEDIES:
@@ -188,7 +188,7 @@ def with_remedy(
 
 
 def remedy(topology: Topology, routing: str | GivenRouting) -> str:
-    """Suggest a rule, or another routing with a rule, that is proved deadlock-free; otherwise to allow deadlock.
+    """Suggest a rule, or a routing with a rule, that is proved deadlock-free; if there is none, suggest allow_deadlock.
 
     Raises BadInput if no routing fits the network because some nodes cannot reach others.
     """
@@ -229,10 +229,10 @@ def _deadlock_refusal(topology: Topology, routing: str | GivenRouting, reason: s
 
 
 def _without_unneeded_class(topology: Topology, case: Case) -> Case:
-    """Drop the case's highest class if the rest is proved deadlock-free; the other classes share its channels.
+    """Drop the case's highest class, if it is still proved deadlock-free without; the other classes share its channels.
 
-    r05_phases, for example, has a class for the dateline of the destination's module. Modules that are meshes, or
-    have four nodes a side, do not need it.
+    Rule r05_phases, for example, has a class for the dateline in the destination's module. Modules that are meshes, or
+    have four nodes a side, do not need that class.
     """
     highest = case.rule.number - 1
     if highest < 2 or case.virtual_channels <= highest:
@@ -242,14 +242,14 @@ def _without_unneeded_class(topology: Topology, case: Case) -> Case:
 
 
 def _is_proved_free(topology: Topology, case: Case) -> bool:
-    """Whether the dependency graph proves the simulated routing deadlock-free."""
+    """Whether the dependency graph proves that the routing, as it is simulated, is deadlock-free."""
     if not is_proved_free(case):
         return False
     if not isinstance(case.form, AdaptiveRouting) or case.rule.bubble:
         return True
-    # The proof is for escapes with one direction at half a ring; simulated packets draw either. Each direction is an
-    # escape by itself. Together they leave the dependencies of rings unchanged unless the rings are twisted: then a
-    # turn at another place leads to another position in the ring.
+    # The proof is for escapes that take one direction at half a ring; simulated packets draw either direction. Each
+    # direction is an escape by itself. Both together leave the dependencies of rings unchanged, unless rings are
+    # twisted: then a turn at another place leads to another position in the ring.
     escape, form = _escape_routing(topology, case.routing)
     return escape == "dimension_order" or not form.moves.wrap.any()
 
@@ -262,7 +262,7 @@ def _choice(topology: Topology, case: Case) -> RoutingChoice:
 
 
 def _escape_routing(topology: Topology, adaptive: str) -> tuple[str, SourceRouting]:
-    """(name, routing) of an adaptive routing's escape, with ties split; packets choose among its runs hop by hop."""
+    """Return (name, routing) of an adaptive routing's escape, with ties split: packets choose its runs hop by hop."""
     refusal = BadInput(f"routing {adaptive}: expected escape={' or '.join(ESCAPE_ROUTINGS)}; choose one of these")
     for name in ESCAPE_ROUTINGS:
         if "escape=" in adaptive and f"escape={name}" not in adaptive:

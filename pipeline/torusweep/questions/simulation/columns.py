@@ -6,20 +6,18 @@ from torusweep.tables.table import By, Declaration
 SIMULATION = (
     Column("topology", "string", "", "canonical spelling"),
     Column("routing", "string", "", "canonical spelling of the routing"),
-    Column(
-        "vc_rule", "string", "", "canonical spelling of the virtual-channel rule; of adaptive routing, its escape's"
-    ),
+    Column("vc_rule", "string", "", "spelling of the virtual-channel rule; with adaptive routing, the escape's rule"),
     Column("virtual_channels", "int64", "channels", "virtual channels of every physical channel", "less"),
     Column("switching", "string", "", "wormhole, virtual-cut-through or store-and-forward"),
-    Column("buffer_flits", "int64", "flits", "buffer of every virtual channel", "less"),
-    Column("packet_flits", "int64", "flits", "length of every packet; of a mix, the longest", "neither"),
-    Column("packet_mix", "string", "", "lengths of packets and their shares, as in 1:0.5,5:0.5; null: one length"),
-    Column("flit_bytes", "int64", "bytes", "of a flit: sizes in bytes become flits by it", "neither"),
+    Column("buffer_flits", "int64", "flits", "capacity of every virtual channel's buffer", "less"),
+    Column("packet_flits", "int64", "flits", "length of every packet; the longest length of a mix", "neither"),
+    Column("packet_mix", "string", "", "lengths of packets and their shares, as in 1:0.5,5:0.5; null for one length"),
+    Column("flit_bytes", "int64", "bytes", "size of a flit, by which sizes in bytes are converted to flits", "neither"),
     Column(
         "cycle_ns",
         "double",
         "ns",
-        "length of a cycle, the time of a flit over a link that carries a flit a cycle; null where the network has no"
+        "length of a cycle: the time that a flit takes over a link of one flit per cycle; null if the network has no"
         " units",
         "neither",
     ),
@@ -27,12 +25,10 @@ SIMULATION = (
         "input_speedup",
         "int64",
         "channels",
-        "virtual channels of an input port that may each send a flit in the same cycle",
+        "number of virtual channels of an input port that may send a flit in the same cycle",
         "neither",
     ),
-    Column(
-        "router", "string", "", "preset of the router's delays, and of parameters that the configuration leaves out"
-    ),
+    Column("router", "string", "", "preset that supplies the router's delays, and parameters that are not given"),
     Column("traffic", "string", "", "canonical spelling of the traffic pattern; null for a workload"),
     Column(
         "injection",
@@ -45,29 +41,29 @@ SIMULATION = (
         "source_queue",
         "int64",
         "packets",
-        "capacity of a node's source queue; packets generated while it is full are refused; null: unlimited",
+        "capacity of a node's source queue; packets generated while it is full are refused; null if unlimited",
         "neither",
     ),
     Column(
         "packets_each",
         "int64",
         "packets",
-        "of a fixed batch: packets of every terminal, all ready in cycle 0; null for other traffic",
+        "packets that every terminal sends in a fixed batch, all ready in cycle 0; null for other traffic",
         "neither",
     ),
     Column(
         "workload",
         "string",
         "",
-        "canonical spelling of the workload, whose messages are sent once; null for a traffic pattern",
+        "canonical spelling of the workload, each of whose messages is sent once; null for a traffic pattern",
     ),
     Column(
         "placement",
         "string",
         "",
-        "placement of the workload's tasks on terminals: consecutive, or random for each seed",
+        "placement of the workload's tasks on terminals: consecutive, or random and different for each seed",
     ),
-    Column("messages", "int64", "messages", "messages of the workload between different tasks", "neither"),
+    Column("messages", "int64", "messages", "number of the workload's messages between different tasks", "neither"),
     Column(
         "message_latency",
         "double",
@@ -83,7 +79,7 @@ SIMULATION = (
         "warm_up",
         "int64",
         "cycles",
-        "cycles at its start that are not measured, as given or detected (MSER-5); the longest over the seeds",
+        "cycles at the start of a run that are not measured, given or detected (MSER-5); the longest over the seeds",
         "neither",
     ),
     Column("seeds", "list<int64>", "", "seeds of the row's runs"),
@@ -91,60 +87,60 @@ SIMULATION = (
         "offered_load",
         "double",
         "flits/cycle/terminal",
-        "requested load, packets to their own source included; null for a fixed batch or a workload",
+        "requested load, including packets to their own source; null for a fixed batch or a workload",
         "neither",
     ),
     Column(
         "generated_load",
         "double",
         "flits/cycle/terminal",
-        "load that the terminals generated while measuring",
+        "load that the terminals generated during measurement",
         "neither",
     ),
     Column(
         "accepted_load",
         "double",
         "flits/cycle/terminal",
-        "flits delivered while measuring, packets to their own source included (delivered at once; left out "
-        "of an unfinished batch)",
+        "flits delivered during measurement; packets to their own source count, and are delivered at once, but not in "
+        "an unfinished batch",
         "more",
     ),
     Column(
         "accepted_load_error",
         "double",
         "flits/cycle/terminal",
-        "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
-        " skewness; null with fewer than two batches",
+        "half the width of the 95 % confidence interval of accepted_load, by batch means, corrected for their"
+        " correlation and skewness; null with fewer than two batches",
         "less",
     ),
     Column(
         "network_latency",
         "double",
         "cycles",
-        "mean time from a packet's head leaving the source queue to its tail's arrival",
+        "mean time from the departure of a packet's head from the source queue to the arrival of its tail",
         "less",
     ),
     Column(
         "network_latency_error",
         "double",
         "cycles",
-        "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
-        " skewness; null with fewer than two batches, or where the measured cycles are less than 20 latencies",
+        "half the width of the 95 % confidence interval of network_latency, computed like accepted_load_error; null"
+        " with fewer than two batches, or if the measurement is shorter than 20 mean latencies",
         "less",
     ),
     Column(
         "total_latency",
         "double",
         "cycles",
-        "mean time from a packet's generation to its tail's arrival; grows with the run beyond saturation",
+        "mean time from the generation of a packet to the arrival of its tail; beyond saturation it grows with the run",
         "less",
     ),
     Column(
         "total_latency_error",
         "double",
         "cycles",
-        "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
-        " skewness; null with fewer than two batches, or where the measured cycles are less than 20 latencies",
+        "half the width of the 95 % confidence interval of total_latency, computed like accepted_load_error; null"
+        " with fewer than two batches, or if the measurement is shorter than 20 mean latencies",
         "less",
     ),
     Column("p50_latency", "int64", "cycles", "total latency that half of the packets do not exceed", "less"),
@@ -153,25 +149,25 @@ SIMULATION = (
         "latency_histogram",
         "list<struct<latency: int64, packets: int64>>",
         "cycles",
-        "packets by total latency, as lower ends of bins and counts: a bin for each cycle up to 32, then 16 "
-        "bins for each doubling",
+        "number of packets in each bin of total latency, by the bin's lower end: a bin per cycle up to 32, then 16 per "
+        "doubling",
     ),
     Column(
-        "packets", "int64", "packets", "packets delivered over links while measuring, all seeds together", "neither"
+        "packets", "int64", "packets", "packets delivered over links during measurement, all seeds together", "neither"
     ),
     Column(
         "refused_packets",
         "int64",
         "packets",
-        "packets refused while measuring because the source queue was full, all seeds together",
+        "packets refused during measurement because the source queue was full, all seeds together",
         "less",
     ),
     Column(
         "saturated",
         "bool",
         "",
-        "accepted_load < 0.98 generated_load with 95 % confidence, or deadlocked; null if it is less without "
-        "that confidence: run longer",
+        "whether accepted_load < 0.98 generated_load with 95 % confidence, or packets deadlocked; null if it is less "
+        "without that confidence, which a longer run may give",
     ),
     Column(
         "simulated_saturation",
@@ -184,14 +180,14 @@ SIMULATION = (
         "saturation_precision",
         "double",
         "flits/cycle/terminal",
-        "distance to the lowest load found that is saturated",
+        "distance from simulated_saturation to the lowest load found that is saturated",
         "less",
     ),
     Column(
         "mean_channel_utilization",
         "double",
         "flits/cycle",
-        "mean over all channels (each of parallel links), after a given warm-up, or in the second half of the run",
+        "mean utilization of all channels (each parallel link), after a given warm-up or in the second half of the run",
         "less",
     ),
     Column("max_channel_utilization", "double", "flits/cycle", "utilization of the busiest channel", "less"),
@@ -199,35 +195,35 @@ SIMULATION = (
         "per_class_utilization",
         "map<string, struct<mean: double, max: double>>",
         "flits/cycle",
-        "utilization of each link class",
+        "mean and largest utilization of each link class",
     ),
     Column(
         "vc_occupancy",
         "list<double>",
         "flits",
-        "flits in the buffers of each virtual channel number, mean over time, sum over channels",
+        "for each virtual-channel number, flits in its buffers: mean over time, sum over channels",
     ),
     Column(
         "delivery_time",
         "double",
         "cycles",
-        "of a fixed batch or a workload: time until the last packet has arrived, mean over seeds; null if the"
-        " cycles did not suffice",
+        "time until the last packet of a fixed batch or a workload has arrived, mean over seeds; null for other traffic"
+        " or if the cycles did not suffice",
         "less",
     ),
-    Column("deadlocked", "bool", "", "packets waited for each other in a circle"),
+    Column("deadlocked", "bool", "", "whether packets waited for each other in a circle"),
     Column(
         "deadlock_cycle",
         "int64",
         "cycles",
-        "cycle since which these packets have not moved, for the first seed that deadlocked",
+        "cycle since which the deadlocked packets have not moved, for the first seed that deadlocked",
         "neither",
     ),
     Column(
         "waiting",
         "list<string>",
         "",
-        "channels of a circular wait, in order: node, its digits, direction, virtual channel; null without deadlock",
+        "channels of a circular wait, in order: node, its digits, direction, virtual channel; null if none deadlocked",
     ),
     *LOST,
     LOST_TRAFFIC,

@@ -1,7 +1,7 @@
 """Injection processes: the times at which terminals generate packets.
 
-The random numbers of packet k of a terminal have the counter (terminal, k), those of a burst (terminal, its
-number). Neither the length of the run nor other terminals change them. At another load, the same random
+The random numbers of packet k of a terminal have the counter (terminal, k); those of burst b have (terminal, b).
+Neither the length of the run nor other terminals change them. At another load, the same random
 numbers give the same packets at other times.
 """
 
@@ -20,14 +20,14 @@ from torusweep.networks.topology import Topology, Whole
 
 GAPS, BURSTS = 8, 13  # streams of random numbers (torusweep_kernels.philox.draws)
 BLOCK = 1 << 20  # gaps drawn at a time
-NUMBER_BITS = 32  # of a packet's number within its terminal
+NUMBER_BITS = 32  # bits of a packet's number within its terminal
 
 
 class Process(NamedTuple):
     """An injection process.
 
-    exponential  whether gaps are exponential (a cycle may have several packets) or geometric (at most one)
-    burst        mean duration of a burst, in cycles; None: the source is always on
+    exponential  True: exponential gaps, so a cycle may have several packets; False: geometric gaps, at most one packet
+    burst        mean duration of a burst, in cycles; None if the source is always on
     peak         load during a burst, flits per cycle
     """
 
@@ -42,7 +42,7 @@ def bernoulli(topology: Topology) -> Process:
 
 
 def poisson(topology: Topology) -> Process:
-    """Exponential gaps; a cycle may have several packets."""
+    """Exponential gaps between packets; a cycle may have several packets."""
     return Process(exponential=True)
 
 
@@ -53,7 +53,7 @@ def bursts(
 ) -> Process:
     """Bursts and pauses by a two-state Markov chain; a cycle of a burst has a packet with a fixed probability.
 
-    The load during a burst is `peak`; the pauses are as long as the requested load needs.
+    The load during a burst is `peak`. The pauses are as long as the requested load needs.
     Source: Jain & Routhier 1986 in its two-state form, as BookSim2's on_off injection.
     """
     if not peak > 0:
@@ -65,12 +65,12 @@ INJECTIONS: dict[str, Callable[..., Process]] = {process.__name__: process for p
 
 
 def canonical(spelling: str) -> str:
-    """The canonical spelling of a process. Raises BadInput if the name or a parameter is wrong."""
+    """Return the canonical spelling of an injection process. Raises BadInput if its name or a parameter is wrong."""
     return _resolve(spelling)[0]
 
 
 def process_of(spelling: str, topology: Topology) -> Process:
-    """The process of a spelling. Raises BadInput if the name or a parameter is wrong."""
+    """Return the injection process that a spelling names. Raises BadInput if the name or a parameter is wrong."""
     _, process, values = _resolve(spelling)
     return process(topology, **values)
 
@@ -80,7 +80,7 @@ def _resolve(spelling: str) -> tuple[str, Callable[..., Process], dict[str, Any]
 
 
 class ArrivalTimes:
-    """The arrival times of packets.
+    """Draws the times at which terminals generate packets.
 
     process   the injection process
     flits     mean length of a packet
@@ -91,9 +91,9 @@ class ArrivalTimes:
         self.process, self.flits, self.seed, self.backend = process, flits, seed, backend
 
     def check(self, rate: np.ndarray, load: float) -> None:
-        """Raise BadInput for a rate (float64[T], packets per cycle) that the process or a node cannot sustain.
+        """Raise BadInput if the process or a node cannot sustain a rate, float64[T] in packets per cycle.
 
-        load   for the message: flits per cycle per terminal
+        load   flits per cycle per terminal, for the error's text
         """
         highest, process = rate.max(initial=0.0), self.process
         if process.burst is not None:
@@ -118,18 +118,18 @@ class ArrivalTimes:
 
     @property
     def max_load(self) -> float:
-        """The highest load of a terminal, in flits per cycle."""
+        """Highest load that a terminal can generate, in flits per cycle."""
         burst = self.process.burst
         if burst is not None:
             return self.process.peak * burst / (burst + 1)
         return float(self.flits)
 
     def share(self, rate: np.ndarray) -> np.ndarray:
-        """float64[T]: the share of time for which each terminal is on; rate as in `check`."""
+        """Return float64[T]: the share of time for which each terminal is on. rate: as in `check`."""
         return np.round(rate * self.flits / self.process.peak, 12)
 
     def times(self, rate: np.ndarray, cycles: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield (terminal, k, time), int64 each, of every packet, by blocks of terminals; rate as in `check`."""
+        """Yield (terminal, k, time), int64 each, of every packet, by blocks of terminals. rate: as in `check`."""
         sending = np.flatnonzero(rate > 0)
         if not sending.size:
             yield (np.zeros(0, np.int64),) * 3
@@ -152,13 +152,13 @@ class ArrivalTimes:
                 row, last, k = row[going], clock[going, -1], k + count
 
     def words(self, terminal: np.ndarray, number: np.ndarray, purpose: int, stream: int) -> np.ndarray:
-        """uint32[4, B, K]: random words for the numbers int64[K] of each of B terminals."""
+        """Return uint32[4, B, K]: random words for K numbers, int64[K], of each of B terminals."""
         counter = (terminal[:, None] << NUMBER_BITS | number).reshape(-1)
         words = packet_words(counter, purpose, stream, self.seed, backend=self.backend)
         return words.reshape(4, len(terminal), len(number))
 
     def _next_times(self, last: np.ndarray, terminal: np.ndarray, rate: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """float64[B, K]: the times of packets k of each terminal, given the time of the previous packet (0 = none)."""
+        """Return float64[B, K]: times of packets k of each terminal. last: time of the packet before; 0 if none."""
         words = self.words(terminal, k, 0, GAPS)
         log = np.log1p(-unit(words[0], words[1]))  # ≤ 0
         if self.process.exponential:
@@ -172,9 +172,9 @@ class ArrivalTimes:
 
 
 class _Bursts:
-    """The bursts of B terminals: converts clocks that count only cycles in bursts to true cycles.
+    """The bursts of B terminals, which convert clocks that count only cycles in bursts to true cycles.
 
-    A source is on in cycle 0 with probability `share`, as in every cycle; bursts and pauses then alternate.
+    A source is on in cycle 0 with probability `share`, as in every cycle. Bursts and pauses then alternate.
     """
 
     def __init__(self, arrivals: ArrivalTimes, terminal: np.ndarray, rate: np.ndarray, cycles: int) -> None:
@@ -196,7 +196,7 @@ class _Bursts:
         self.on, self.off = np.cumsum(on, axis=1), np.cumsum(off, axis=1)  # up to the end of each burst
 
     def time(self, row: np.ndarray, clock: np.ndarray) -> np.ndarray:
-        """float64[B', K]: the true cycles of clock float64[B', K] of terminals row int64[B']; or `cycles`, the end."""
+        """float64[B', K]: true cycles of clock, float64[B', K], of terminals row, int64[B']; `cycles` after the end."""
         found = np.full(clock.shape, float(self.cycles))
         for i, r in enumerate(row.tolist()):
             burst = np.searchsorted(self.on[r], clock[i], side="right")
@@ -206,6 +206,6 @@ class _Bursts:
 
 
 def _geometric(log: np.ndarray, probability: np.ndarray | float) -> np.ndarray:
-    """float64: the number of trials up to the first success, 1, 2, …, from logarithms of uniform numbers in (0, 1]."""
+    """float64: number of trials 1, 2, … up to the first success, from logarithms of uniform numbers in (0, 1]."""
     with np.errstate(divide="ignore", over="ignore"):
         return np.floor(log / np.log1p(-probability)) + 1  # a probability of 1 gives 1

@@ -3,8 +3,8 @@
 The random numbers of packet k of a terminal have the counter (terminal, k). A packet therefore depends
 neither on the length of the run nor on other experiments, and another load only changes its time.
 
-All packets have one length, or each draws its own from a mix. Random destinations, given the sources, come from
-counter-based random numbers, too. A workload's tasks are placed on terminals, and its messages become packets.
+All packets have one length, or each draws its length from a mix. Destinations are drawn by counter-based random
+numbers, too. A workload's tasks are placed on terminals, and its messages are divided into packets.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from torusweep.traffic import Traffic
 from torusweep.workloads import Workload
 
 LENGTHS = 14  # stream of random numbers (torusweep_kernels.philox.draws)
-MOST_FLITS = 1 << 14  # of a packet
-MOST_LENGTHS = 16  # of a mix
+MOST_FLITS = 1 << 14  # flits of a packet
+MOST_LENGTHS = 16  # different lengths of a mix
 EXAMPLE = "1:0.5,5:0.5"
 DESTINATIONS, REJECTIONS, ROUTES, PLACES = 9, 10, 11, 12  # streams of random numbers (torusweep_kernels.philox.draws)
 
 
 class PacketLengths(NamedTuple):
-    """Lengths in ascending order, and their shares of the packets, which add up to 1."""
+    """Lengths of packets in ascending order, and the share of packets with each length; shares add up to 1."""
 
     flits: tuple[int, ...]
     shares: tuple[float, ...]
 
     @property
     def mean(self) -> float:
-        """Mean flits of a packet; exact for a single length."""
+        """Mean number of flits of a packet; exact if all packets have one length."""
         return float(sum(flits * share for flits, share in zip(self.flits, self.shares)))
 
     @property
@@ -50,7 +50,7 @@ class PacketLengths(NamedTuple):
         return self.flits[0]
 
     def draw(self, number: np.ndarray, seed: int, backend: str = "auto") -> np.ndarray:
-        """int16[M]: the length of each packet, from its number int64[M]; probabilities are off by less than 2⁻³²."""
+        """int16[M]: length of each packet, from its number int64[M]; probabilities are off by less than 2⁻³²."""
         if len(self.flits) == 1:
             return np.full(len(number), self.flits[0], np.int16)
         drawn = packet_words(number, 0, LENGTHS, seed, backend=backend)[0]
@@ -59,14 +59,14 @@ class PacketLengths(NamedTuple):
 
 
 def one_length(flits: int) -> PacketLengths:
-    """All packets have this length."""
+    """Return the mix in which all packets have the given length."""
     return PacketLengths((flits,), (1.0,))
 
 
 def lengths_of(mix: str) -> PacketLengths:
-    """The lengths of a mix, written as lengths and weights: "1:0.5,5:0.5".
+    """Return the packet lengths of a mix, written as lengths and weights: "1:0.5,5:0.5".
 
-    Raises BadInput for another text, or a length that occurs twice.
+    Raises BadInput for a text of another form, or for a length that occurs twice.
     """
     found: dict[int, float] = {}
     parts = mix.split(",")
@@ -89,7 +89,7 @@ def lengths_of(mix: str) -> PacketLengths:
 
 
 def canonical(mix: str) -> str:
-    """The mix with ascending lengths and shares that add up to 1. Raises BadInput like `lengths_of`."""
+    """Return the mix with ascending lengths and shares that add up to 1. Raises BadInput where `lengths_of` does."""
     lengths = lengths_of(mix)
     return ",".join(f"{flits}:{share:.12g}" for flits, share in zip(lengths.flits, lengths.shares))
 
@@ -104,8 +104,8 @@ def _refusal(mix: str, got: str) -> BadInput:
 class Destinations:
     """Draws destinations from the rows of T[s, t] = weight[s] · common[t] + own[s, t], between terminals.
 
-    A destination comes from the product or from the positive entries of own. A negative entry of own reduces the
-    product: the draw is rejected with the corresponding probability and repeated.
+    A destination comes from the product weight · common, or from the positive entries of own. A negative entry of own
+    reduces the product: the draw is then rejected with the corresponding probability and repeated.
     """
 
     def __init__(self, traffic: Traffic, seed: int, backend: str) -> None:
@@ -128,10 +128,10 @@ class Destinations:
         self.rejection = -own.data[negative] / product
 
     def draw(self, packet: np.ndarray, source: np.ndarray, streams: tuple[int, int]) -> np.ndarray:
-        """int32[B]: the destination of each packet.
+        """Return int32[B]: the destination of each packet.
 
-        packet   int64[B] ≥ 0   number of each packet, the counter of its random numbers
-        source   int64[B]       terminal that sends it; its row must not be empty
+        packet   int64[B] ≥ 0   number of each packet, which is the counter of its random numbers
+        source   int64[B]       terminal that sends the packet; its row of T must not be empty
         streams  streams of random numbers (torusweep_kernels.philox.draws): for destinations, and for rejections
         """
         found = np.empty(len(packet), np.int32)
@@ -149,7 +149,7 @@ class Destinations:
         return found
 
     def _draw(self, source: np.ndarray, one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(destination int32[B], bool[B]: whether from the product), from random numbers one and two in [0, 1)."""
+        """(destination int32[B], bool[B]: whether drawn from the product), given two random numbers in [0, 1) each."""
         product = one < self.product[source]
         found = np.empty(len(source), np.int32)
         found[product] = self.by_common.of(two[product])
@@ -168,14 +168,14 @@ class Packets(NamedTuple):
     """M packets, ordered by source node and then by time; the packets of a node's terminals are interleaved.
 
     first        int64[N + 1]  packets first[s] … first[s + 1] − 1 are generated at node s
-    time         int32[M]      cycle of generation
-    number       int64[M]      counter: terminal · 2³² + k
-    source       int32[M]      node
-    destination  int32[M]      node; never the source
-    length       int16[M]      flits
+    time         int32[M]      cycle in which each packet is generated
+    number       int64[M]      counter of random numbers: terminal · 2³² + k
+    source       int32[M]      node that sends the packet
+    destination  int32[M]      node that receives the packet; never the source
+    length       int16[M]      length in flits
     local        int64[L]      cycles of generation of packets to their own source, which never enter the network
-    local_length int16[L]      their flits
-    messages     packets and dependencies of a workload's messages; `time` is then 0
+    local_length int16[L]      lengths of these local packets in flits
+    messages     packets and dependencies of a workload's messages; `time` is then 0. None without a workload
     """
 
     first: np.ndarray
@@ -190,12 +190,12 @@ class Packets(NamedTuple):
 
 
 class Generator:
-    """Generates the packets of a traffic between the terminals of a topology.
+    """Generates the packets of a traffic pattern between the terminals of a topology.
 
     traffic     traffic between terminals (torusweep.traffic)
     lengths     lengths of packets
     seed        0 … 2⁶⁴ − 1
-    injection   spelling of a process (torusweep.questions.simulation.injection)
+    injection   spelling of an injection process (torusweep.questions.simulation.injection)
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class Generator:
         self.destinations = Destinations(traffic, seed, backend)
 
     def at_load(self, load: float, cycles: int) -> Packets:
-        """All packets of cycles 0 … cycles − 1 at `load` flits per cycle per terminal, on average over the terminals.
+        """Return the packets of cycles 0 … cycles − 1 at a load in flits per cycle, the mean over all terminals.
 
         Raises BadInput if some terminal would exceed the rate of the injection process.
         """
@@ -224,7 +224,7 @@ class Generator:
         return self._packets(terminal, k, time)
 
     def each(self, packets: int) -> Packets:
-        """The given number of packets of every sending terminal, all generated in cycle 0."""
+        """Return the given number of packets for every sending terminal, all generated in cycle 0."""
         sending = np.flatnonzero(self.destinations.sent > 0)
         terminal = np.repeat(sending, packets)
         return self._packets(terminal, np.tile(np.arange(packets), len(sending)), np.zeros(len(terminal), np.int64))
@@ -250,7 +250,7 @@ class Generator:
 
 
 def route_words(number: np.ndarray, purpose: int, seed: int, backend: str = "auto") -> np.ndarray:
-    """uint32[4, M]: random words for the choices of each packet's route, four for each purpose 0, 1, …."""
+    """uint32[4, M]: random words that choose each packet's route; each purpose 0, 1, … gives four further words."""
     return packet_words(number, purpose, ROUTES, seed, backend=backend)
 
 
@@ -259,7 +259,7 @@ PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 
 
 def terminals_of(tasks: int, terminals: int, placement: str, seed: int, backend: str = "auto") -> np.ndarray:
-    """int64[tasks]: the terminal of each task: its own number, or a random one, uniform and without repetition.
+    """int64[tasks]: terminal of each task: the task's own number, or uniformly random without repetition.
 
     Source: Cámara et al. 2010, sec. 7.5.
     """
@@ -272,9 +272,9 @@ def terminals_of(tasks: int, terminals: int, placement: str, seed: int, backend:
 def workload_packets(
     workload: Workload, topology: Topology, placement: str, packet_flits: int, seed: int, backend: str = "auto"
 ) -> Packets:
-    """The packets of a workload's messages, of `packet_flits` each; a message's last packet takes the remainder.
+    """Divide a workload's messages into packets of `packet_flits`; a message's last packet takes the remainder.
 
-    A message between terminals of one node, or to its own task, never enters the network; it is delivered at once.
+    A message between terminals of one node, or from a task to itself, never enters the network: it arrives at once.
     """
     node = topology.terminals[terminals_of(workload.tasks, len(topology.terminals), placement, seed, backend)]
     source, destination = node[workload.source], node[workload.destination]
@@ -308,14 +308,14 @@ def workload_packets(
 
 
 class Completion(NamedTuple):
-    """Times of a workload's messages, int32[G]: sent, and delivered with the last packet; −1 = never."""
+    """Cycles in which a workload's messages were sent and their last packets delivered, int32[G] each; −1 = never."""
 
     sent: np.ndarray
     delivered: np.ndarray
 
 
 def completion_of(packets: Packets, sent: np.ndarray, delivered: np.ndarray) -> Completion:
-    """The completion of messages sent at `sent`, int32[G], with packets delivered at int32[M]; −1 = never."""
+    """Completion of messages, from sent int32[G] and each packet's arrival cycle, delivered int32[M]; −1 = never."""
     message, last = packets.number >> NUMBER_BITS, sent.copy()  # a message without packets arrives at once
     np.maximum.at(last, message, delivered)
     last[message[delivered < 0]] = -1
@@ -323,7 +323,7 @@ def completion_of(packets: Packets, sent: np.ndarray, delivered: np.ndarray) -> 
 
 
 def join_messages(parts: list[Messages], packets: np.ndarray) -> Messages:
-    """Join the messages of E experiments into a batch; packets int64[E]: number of each experiment's first packet."""
+    """Join the messages of E experiments into a batch. packets: int64[E], number of each experiment's first packet."""
     first = np.cumsum([0, *(len(one.begin) for one in parts)])
     waits = np.cumsum([0, *(len(one.successor) for one in parts)])
     return Messages(

@@ -1,7 +1,7 @@
-"""The parameters of a simulation's router, packets and runs, declared once.
+"""The parameters of a simulation's router, packets and runs, each declared once.
 
-In a sweep, a simulation's request is one canonical string. Offered loads are numbers, lists and ranges, on the command
-line and in a configuration.
+In a sweep, the request for a simulation is one canonical string. Offered loads are numbers, lists or ranges, on the
+command line and in a configuration.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from torusweep.routing import GivenRouting
 from torusweep.traffic import GivenTraffic
 
 LOAD = Number(0, "offered load, flits per cycle per terminal: a number, several, or a range", above=True)
-CYCLES, MAX_CYCLES = 10_000, 1 << 30  # defaults: of a run with traffic, and of a workload, which ends earlier
-MAX_BUFFER = 32_767  # flits of a virtual channel (torusweep_kernels.router)
-OF_ROUTER = Absent("the router's")
+CYCLES, MAX_CYCLES = 10_000, 1 << 30  # default lengths: of a run with traffic; of a workload, which ends earlier
+MAX_BUFFER = 32_767  # flits of a virtual channel's buffer (torusweep_kernels.router)
+OF_ROUTER = Absent("the preset's")
 
 ROUTER = Spelled(
-    "the router, whose values hold where none is given",
+    "router preset, which supplies the parameters that are not given",
     table="torusweep.questions.simulation.presets:PRESETS",
     title="Routers (docs/simulation.md has their pipelines)",
     canonical="torusweep.questions.simulation.presets:canonical",
@@ -45,12 +45,12 @@ ROUTING = Spelled(
     given="torusweep.routing.tables.objects:routing_of",
 )
 RULE = Spelled(
-    "which packets may use which virtual channels, as 'torusweep deadlock --help' lists",
+    "rule for the virtual channels that packets may use, as 'torusweep deadlock --help' lists",
     table="torusweep.questions.deadlock.rules:RULES",
     canonical="torusweep.questions.deadlock.rules:rule_spelling",
 )
 MIX = Spelled(
-    "instead of one length: lengths of packets and their shares, as in 1:0.5,5:0.5; each packet draws one",
+    "lengths of packets and their shares, as in 1:0.5,5:0.5, instead of one length; each packet draws one",
     canonical="torusweep.questions.simulation.packets:canonical",
 )
 INJECTION = Spelled(
@@ -60,24 +60,24 @@ INJECTION = Spelled(
     canonical="torusweep.questions.simulation.injection:canonical",
 )
 WORKLOAD = Spelled(
-    "instead of traffic and loads: messages that depend on messages, of a table or from a file",
+    "messages that depend on one another, from a table or a file, instead of traffic and loads",
     table="torusweep.workloads:WORKLOADS",
     title="Workloads (docs/simulation.md explains them; NPB: the NAS benchmarks, without their computation)",
     canonical="torusweep.workloads:canonical",
     files="torusweep.workloads:files_of",
 )
-MOST_LOADS = 10_000  # of an entry, or of a range
+MOST_LOADS = 10_000  # loads of an entry, or of a range
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """The requested parameters, apart from network and loads. None means the preset's, or what the network needs."""
+    """Requested parameters of a simulation, except network and loads. None: the preset's value, or what is needed."""
 
     router: Annotated[str, ROUTER] = "default"
     routing: (
-        Annotated[str | GivenRouting, ROUTING, Absent("the router's, or the first that suits the network")] | None
+        Annotated[str | GivenRouting, ROUTING, Absent("the preset's, or the first that suits the network")] | None
     ) = None
-    vc_rule: Annotated[str, RULE, Absent("the router's, or the first without deadlock")] | None = None
+    vc_rule: Annotated[str, RULE, Absent("the preset's, or the first without deadlock")] | None = None
     virtual_channels: (
         Annotated[
             int, Whole(1, "virtual channels of each physical channel", ALL_CHANNELS), Swept(several=True), OF_ROUTER
@@ -89,7 +89,7 @@ class Parameters:
             int,
             Whole(1, "buffer of a virtual channel, in flits", MAX_BUFFER),
             Swept(several=True),
-            Absent("the router's, or what switching and links need"),
+            Absent("the preset's, or what switching and links need"),
         ]
         | None
     ) = None
@@ -123,8 +123,8 @@ class Parameters:
     source_queue: (
         Annotated[
             int,
-            Whole(0, "packets that a source queue holds; more are refused", 1 << 30),
-            Absent("the router's, or no limit"),
+            Whole(0, "capacity of a source queue in packets; packets generated while it is full are refused", 1 << 30),
+            Absent("the preset's, or no limit"),
         ]
         | None
     ) = None
@@ -132,7 +132,7 @@ class Parameters:
     placement: (
         Annotated[
             Placement,
-            Meaning("how a workload's tasks are placed on terminals; random differs for each seed"),
+            Meaning("how a workload's tasks are placed on terminals; a random placement differs for each seed"),
             Swept(several=True),
             Absent(PLACEMENTS[0]),
         ]
@@ -153,7 +153,7 @@ class Parameters:
     allow_deadlock: Annotated[bool, Meaning("simulate even if the routing might deadlock")] = False
 
     def canonical(self) -> Parameters:
-        """The parameters in canonical spellings. Raises BadInput for a name or number wrong on every network."""
+        """Return the parameters in canonical spellings. Raises BadInput for a name or number wrong on every network."""
         values: dict[str, Any] = {
             one.name: one.canonical(getattr(self, one.name)) for one in parameters_of(Parameters, 0)
         }
@@ -171,7 +171,7 @@ class Parameters:
         return Parameters(**values)
 
     def _check_workload(self) -> None:
-        """Refuse parameters that only a workload, or only traffic, may have."""
+        """Refuse a placement without a workload, and, with a workload, parameters that its messages determine."""
         if self.workload is None:
             if self.placement is not None:
                 raise BadInput(f"placement={self.placement}: expected with a workload only; add one, or leave it out")
@@ -186,7 +186,7 @@ class Parameters:
 
 
 class RunRequest(NamedTuple):
-    """A request: the parameters of every run, and loads, seeds and precision as for `simulation_records`."""
+    """A simulation request: the parameters of every run; loads, seeds and precision as in `simulation_records`."""
 
     parameters: Parameters
     loads: tuple[float, ...]
@@ -194,12 +194,12 @@ class RunRequest(NamedTuple):
     precision: float | None = None
 
     def canonical(self) -> RunRequest:
-        """The same in canonical spellings. Raises BadInput for a name or number that is wrong on every network."""
+        """Return this request in canonical spellings. Raises BadInput for a name or number wrong on every network."""
         check_numbers(self.loads, self.seeds, self.precision, workload=self.parameters.workload)
         return self._replace(parameters=self.parameters.canonical())
 
     def spelled(self) -> str:
-        """One line of JSON, without the values that are None."""
+        """Return the request as one line of JSON that leaves out values that are None."""
         values = {
             **asdict(self.parameters),
             "loads": self.loads,
@@ -210,7 +210,7 @@ class RunRequest(NamedTuple):
 
 
 def request_of(spelled: str) -> RunRequest:
-    """The request that `Request.spelled` wrote."""
+    """Return the request that `RunRequest.spelled` wrote as `spelled`."""
     values = json.loads(spelled)
     loads, seeds, precision = values.pop("loads"), values.pop("seeds"), values.pop("saturation_precision", None)
     return RunRequest(Parameters(**values), tuple(loads), tuple(seeds), precision)
@@ -234,7 +234,7 @@ def check_numbers(
 
 
 def loads_of(given: Sequence[str]) -> tuple[float, ...]:
-    """The loads of texts such as 0.1,0.2 and 0.1:0.9:0.1 (both ends included), in the given order."""
+    """Return the loads written in texts such as 0.1,0.2 and 0.1:0.9:0.1 (both ends included), in the given order."""
     found: list[float] = []
     for part in (part for text in given for part in text.split(",")):
         numbers = [_number(part, text) for text in part.split(":")]

@@ -1,6 +1,6 @@
 """Router presets: named defaults for the parameters of a simulation.
 
-The module also turns links into the simulator's channels: flits a cycle, cycles, and buffers that cover them.
+The module also converts links to the simulator's channels: flits per cycle, cycles, and buffers that cover them.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.quantities import counted
 
 Switching = Literal["wormhole", "virtual-cut-through", "store-and-forward"]
-MOST_LATENCY = 10_000  # cycles over a link, for which the simulator remembers what is on its way
-ALL_CHANNELS, ALL_FLITS = 16, 63  # the most virtual channels of a port, and flits that a node ejects in a cycle
-HOST_CHANNELS = 4  # at least, where hosts send and receive at the rate of their links
+MOST_LATENCY = 10_000  # cycles over a link; the simulator stores the flits on their way for each of them
+ALL_CHANNELS, ALL_FLITS = 16, 63  # largest number of virtual channels of a port; of flits a node ejects in a cycle
+HOST_CHANNELS = 4  # least number of virtual channels if hosts send and receive at the rate of their links
 
 
 class Preset(NamedTuple):
     """Switching, virtual channels, buffers, delays in cycles (torusweep_kernels.router.Router), packets, injection.
 
-    buffer_flits       flits of every virtual channel; more if the switching needs it and no number is requested
-    source_queue       capacity in packets; None: unlimited
-    input_speedup, ejection_flits   torusweep_kernels.router.Router
+    buffer_flits       flits of a virtual channel's buffer; enlarged if the switching needs it and no size is requested
+    source_queue       capacity in packets; None if unlimited
+    input_speedup, ejection_flits   as in torusweep_kernels.router.Router
     routing, vc_rule   None: the first routing that fits the network, and the first rule proved deadlock-free
-    source             the preset's description in the literature, and our choice where that is open
+    source             the preset's description in the literature, and our choices where that leaves them open
     """
 
     switching: Switching
@@ -83,22 +83,22 @@ PRESETS = {
 
 
 def canonical(name: str) -> str:
-    """The canonical name of a preset. Raises BadInput for an unknown one."""
+    """Return the canonical name of a router preset. Raises BadInput for an unknown name."""
     preset(name)
     return name
 
 
 def preset(name: str) -> Preset:
-    """The preset with a name. Raises BadInput for an unknown one."""
+    """Return the router preset with the given name. Raises BadInput for an unknown name."""
     if name not in PRESETS:
         raise BadInput(f"unknown router '{name}'{nearest(name, PRESETS)}; there are {', '.join(PRESETS)}")
     return PRESETS[name]
 
 
 def flits_a_cycle(topology: Topology) -> np.ndarray | None:
-    """int16[N, P]: flits that each channel carries in a cycle; None: 1 everywhere.
+    """int16[N, P]: flits that each channel carries per cycle; None if every channel carries 1.
 
-    Raises BadInput if a channel does not carry a whole number of flits.
+    Raises BadInput if a channel does not carry a whole number of flits, or carries too many.
     """
     if topology.bandwidth is None:
         return None
@@ -119,12 +119,12 @@ def flits_a_cycle(topology: Topology) -> np.ndarray | None:
 
 
 def most_flits(topology: Topology) -> int:
-    """The most flits that a channel carries in a cycle, and so the least number of virtual channels."""
+    """Largest number of flits that a channel carries per cycle; at least this number of virtual channels is needed."""
     return 1 if topology.bandwidth is None else max(1, int(topology.bandwidth.max(initial=1)))
 
 
 def clock_for(topology: Topology, flit_bytes: int | None) -> Clock:
-    """The clock of a simulation, with flits long enough to keep the longest link within the limit of cycles.
+    """Return the clock of a simulation, with flits long enough to keep the longest link within the limit of cycles.
 
     flit_bytes   bytes of a flit; None: 4, or more if the links need it
     Raises BadInput for a link that is too long for the simulator.
@@ -144,7 +144,7 @@ def clock_for(topology: Topology, flit_bytes: int | None) -> Clock:
 
 
 def cycles_of(topology: Topology, clock: Clock = UNSAID) -> tuple[np.ndarray, np.ndarray | None]:
-    """(cycles over each channel, cycles of a credit back over it beyond the first), int16[N, P]; None: 0 everywhere."""
+    """(cycles over each channel; cycles of a credit's return over it, beyond the first), int16[N, P]; None: all 0."""
     cycles = clock.over_links(topology)
     if cycles is None:
         return np.ones(topology.ports.shape, np.int16), None
@@ -153,15 +153,15 @@ def cycles_of(topology: Topology, clock: Clock = UNSAID) -> tuple[np.ndarray, np
 
 
 def round_trip(topology: Topology, router: Preset, clock: Clock = UNSAID) -> int:
-    """The flits of a virtual channel's buffer with which successive packets use the longest link in every cycle.
+    """Flits of a virtual channel's buffer that keep the longest link busy in every cycle; 0 for links of one cycle.
 
-    That is the number of cycles from sending a head until its credit is back: switch and link, route and virtual
-    channel at the other end, and the credit over the same link. A virtual channel sends a flit a cycle, whatever the
-    bandwidth. It is 0 if every link takes one cycle, for which the router's own buffers suffice.
+    It is the number of cycles from sending a head until its credit is back: switch and link, route and virtual
+    channel at the other end, and the credit over the same link. A virtual channel sends one flit per cycle,
+    whatever the bandwidth. If every link takes one cycle, the router's own buffers suffice.
     """
     over = clock.over_links(topology)
     if over is None:
         return 0
     cycles = int(over.max(initial=1))
-    credit = router.credit_delay - 1 + cycles  # the router's counts a link of one cycle
+    credit = router.credit_delay - 1 + cycles  # credit_delay includes a link of one cycle
     return router.switch_delay + cycles + router.route_delay + router.vc_delay + credit

@@ -1,7 +1,7 @@
 """The rows of the table `simulation`.
 
 The saturation point is the highest offered load that the network accepts, found by repeated division of an interval.
-Several points of a network share calls of the kernel if their routers and routes are alike.
+Points of one network share calls of the kernel if their routers and routes are alike.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from torusweep.questions.stage import LazyNetwork, Rows, attempt, under
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
-LEAST_CYCLES, LEAST_PACKETS = 1000, 100  # of a run that says something
-PARTS = 5  # of the interval in each round; a round simulates the loads between them together
+LEAST_CYCLES, LEAST_PACKETS = 1000, 100  # of a run that is long enough to measure something
+PARTS = 5  # parts of the interval in each round; a round simulates the loads between the parts together
 PRECISION = 0.01  # default precision of the saturation point, flits per cycle per terminal
 
 
@@ -39,10 +39,10 @@ def find_saturation(
     top: float,
     precision: float,
 ) -> Generator[Asked, Answer, float]:
-    """The highest load that is not saturated, to `precision`; `top` if that is not saturated either.
+    """Return the highest load that is not saturated, to `precision`; `top` if that is not saturated either.
 
     saturated   evaluates several ascending loads at once; None (not decided) counts as not saturated. Like the search
-                itself it is a generator, so that searches of several points go on together
+                itself it is a generator, so that the searches of several points proceed together
 
     The result lies below the lowest saturated load of a round, even if a higher load is not saturated.
     """
@@ -78,15 +78,15 @@ def simulation_records(
     completions: list[Completion] | None = None,
     announce: Callable[[], None] | None = None,
 ) -> list[dict[str, Any]]:
-    """A row of the table `simulation` for each load, or one for the workload; Python values without NaN.
+    """Return a row of the table `simulation` for each load, or one for a workload; Python values without NaN.
 
     loads         offered load, flits per cycle per terminal, on average over the terminals; > 0
     seeds         seeds of the random numbers; each load is simulated with every seed, and its row combines them
     precision     also find the saturation point, to this precision in flits per cycle per terminal; without loads,
                   the row is for the highest load that is not saturated
-    packets_each  instead of loads: every terminal sends this many packets, all generated in cycle 0
-    progress      receives the number of simulated experiments, a fraction for those in progress
-    completions   receives, for each seed of a workload, the times at which messages were sent and delivered
+    packets_each  instead of loads: every terminal sends this number of packets, all generated in cycle 0
+    progress      called with the number of simulated experiments, a fraction for those in progress
+    completions   list to which, for each seed of a workload, the messages' times of sending and delivery are added
     announce      called before the first cycle, when nothing can be refused any more
 
     Raises BadInput if network, routing, rule, traffic, switching and numbers do not fit each other, or may
@@ -156,7 +156,7 @@ def steps_of(
 
 
 def _batch(setup: Setup, requested: Parameters) -> Setup:
-    """The setup for packets_each: source queues are unlimited, as with a workload."""
+    """Return the setup for packets_each, in which source queues are unlimited, as with a workload."""
     for name in ("injection", "source_queue", "warm_up"):
         if (value := getattr(requested, name)) is not None:
             raise BadInput(
@@ -169,7 +169,7 @@ def _batch(setup: Setup, requested: Parameters) -> Setup:
 
 
 class _Counter:
-    """Reports progress over several calls of `run`: adds the experiments of earlier calls."""
+    """Reports progress over several calls of `run`, by adding the experiments of earlier calls."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress, self.before = progress, 0
@@ -187,7 +187,7 @@ def _row(
     load: float | None = None,
     packets_each: int | None = None,
 ) -> dict[str, Any]:
-    """Make the row of runs that differ in their seeds."""
+    """Make one row from runs that differ only in their seeds."""
     parameters, deadlocked = setup.parameters, [outcome for outcome in outcomes if outcome.stalled >= 0]
     warm_up = 0 if load is None else parameters.warm_up
     if warm_up is not None:
@@ -241,7 +241,7 @@ def _row(
 
 
 def _messages(setup: Setup, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The columns on a workload's messages between different tasks; undelivered messages have no latency."""
+    """Columns on a workload's messages between different tasks; messages not delivered are left out of latencies."""
     if setup.workload is None:
         return {"messages": None, "message_latency": None, "p99_message_latency": None}
     real = setup.workload.source != setup.workload.destination
@@ -255,7 +255,7 @@ def _messages(setup: Setup, outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _delivery_time(outcomes: Sequence[Outcome]) -> float | None:
-    """Cycles until the last delivery, averaged over the runs; None if something was not delivered."""
+    """Cycles until the last delivery, averaged over the runs; None if a packet or message was not delivered."""
     times = [(outcome.completion or outcome.run).delivered for outcome in outcomes]
     if any((delivered < 0).any() for delivered in times):
         return None
@@ -263,14 +263,14 @@ def _delivery_time(outcomes: Sequence[Outcome]) -> float | None:
 
 
 class BegunPoint(NamedTuple):
-    """A point's setup, and its rows step by step (`record.steps_of`)."""
+    """The setup of a sweep's point, and the generator of its rows (`record.steps_of`)."""
 
     setup: Setup
     steps: Steps
 
 
 def rows_together(network: LazyNetwork, requests: Sequence[str], options: How) -> list[Rows | Exception]:
-    """The rows of each request, or its exception: a request that fails does so alone.
+    """Return the rows of each request, or the exception that it raised; other requests are computed all the same.
 
     requests   as `RunRequest.spelled` writes them
     """
@@ -289,7 +289,7 @@ def rows_together(network: LazyNetwork, requests: Sequence[str], options: How) -
 
 
 def _begin(network: LazyNetwork, request: str, shared: Shared) -> BegunPoint:
-    """Prepare a point for its first run."""
+    """Prepare a sweep's point for its first run. Raises BadInput or Refused if it cannot be simulated."""
     parameters, loads, seeds, precision = request_of(request)
     check_numbers(loads, seeds, precision, workload=parameters.workload)
     setup = set_up(network.topology, parameters, shared=shared)
@@ -298,7 +298,7 @@ def _begin(network: LazyNetwork, request: str, shared: Shared) -> BegunPoint:
 
 
 def _in_lockstep(points: dict[int, BegunPoint], options: How) -> dict[int, Rows | Exception]:
-    """The rows of points with similar setups: the first step of all, then the second of those that have one, …."""
+    """Return the rows of points with similar setups: run the first step of all, then the second of those left, …."""
     found: dict[int, Rows | Exception] = {}
     asked = {place: next(begun.steps) for place, begun in points.items()}
     while asked:
@@ -320,7 +320,7 @@ def _in_lockstep(points: dict[int, BegunPoint], options: How) -> dict[int, Rows 
 
 
 def expect_packets(network: Topology, rows: Sequence[dict[str, Any]]) -> None:
-    """Raise BadInput if a run at a load was too short to measure a packet: 0 accepted would mean nothing."""
+    """Raise BadInput if a run at a load was too short to measure a packet: 0 flits accepted would mean nothing."""
     for row in rows:
         load = row["offered_load"]
         if not load or row["packets"] or row["deadlocked"] or (network.terminals == network.terminals[:1]).all():

@@ -1,7 +1,7 @@
 """Random routes of packets, as rows of a table of runs that a batch of experiments shares.
 
-Random shortest paths over a graph of states are drawn hop by hop, as rows of one-hop runs. Packets may also choose
-between a minimal route and a detour by way of another group.
+Random shortest paths over a graph of states are drawn hop by hop, as rows of one-hop runs. With some routings, packets
+choose between a minimal route and a detour by way of another group.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ BLOCK = 1 << 23  # pairs of a state and a destination at a time
 
 Draws = Callable[[int], np.ndarray]  # purpose 0, 1, … → uint32[4, M]: four random words for each packet
 WORD = np.uint64(32)
-PURPOSES = 32  # of random words that the first route, and each detour, may take
-TO_GROUP, ONWARDS = 1, 16  # purposes of a detour's two parts; 0: the group
+PURPOSES = 32  # purposes of random words that the first route, and each detour, may use
+TO_GROUP, ONWARDS = 1, 16  # first purposes of a detour's two parts; purpose 0 draws the group
 ALL_HOPS = -1
 
 
@@ -35,8 +35,8 @@ def draw_layered_routes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(direction int8[M, L], hops int16[M, L]) of a random route for each of M packets; a direction is an output port.
 
-    By the routing's split, all shortest paths or all next arcs are equally probable; each parallel link is a path or an
-    arc of its own.
+    By the routing's split, all shortest paths or all next arcs are equally probable; each parallel link counts as one
+    more path or arc.
     Raises BadInput if a packet has no path.
     """
     steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # packets, hop, port
@@ -58,7 +58,7 @@ def draw_layered_routes(
 
 
 class _Words:
-    """Random numbers in [0, 1) for choice 0, 1, … of each packet."""
+    """Random numbers in [0, 1) for choices 0, 1, … of each packet."""
 
     def __init__(self, draws: Draws) -> None:
         self._draws, self._words = draws, dict[int, np.ndarray]()
@@ -78,7 +78,7 @@ def _walk(
     finish: np.ndarray,
     words: _Words,
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """(packets, hop, port) of the hops to a block of destinations; column int[M]: places in finish int32[B]."""
+    """(packets, hop, port) of all hops to a block of destinations. column: int[M], indices into finish int32[B]."""
     links = links_of_arcs(routing)
     away, paths = shortest_paths(routing, finish, links)
     lost = away[state, column] == UNREACHED
@@ -108,7 +108,7 @@ def _walk(
 
 
 def _distinct(number: np.ndarray, behind: int) -> tuple[np.ndarray, np.ndarray]:
-    """(the distinct numbers among many in 0 … behind − 1, the place of each number among them)."""
+    """Return (the distinct values among numbers in 0 … behind − 1, the index of each number among these values)."""
     if len(number) < behind // 8:
         return np.unique(number, return_inverse=True)
     there = np.zeros(behind, bool)
@@ -127,7 +127,7 @@ def _shares(
     paths: np.ndarray | None,
     links: np.ndarray | None,
 ) -> np.ndarray:
-    """float64[B, Q]: cumulative shares of the arcs of states, int64[B], to goals."""
+    """float64[B, Q]: cumulative shares of the arcs that leave each state, int64[B], on the way to its goal."""
     arcs = routing.states[state]
     nearer = (arcs != NO_PORT) & (away[arcs, goal[:, None]] == away[state, goal][:, None] - 1)
     weight = nearer.astype(np.float64) if paths is None else np.where(nearer, paths[arcs, goal[:, None]], 0.0)
@@ -135,7 +135,7 @@ def _shares(
 
 
 class RouteRows(NamedTuple):
-    """Rows of runs (direction int8[R, L], hops int16[R, L], phase int8[R, L]) and the row of each packet (int32[M])."""
+    """Rows of runs: direction int8[R, L], hops int16[R, L], phase int8[R, L]; and int32[M], the row of each packet."""
 
     direction: np.ndarray
     hops: np.ndarray
@@ -144,13 +144,13 @@ class RouteRows(NamedTuple):
 
 
 def routes_of(routing: Routing, source: np.ndarray, destination: np.ndarray, draws: Draws) -> RouteRows:
-    """A random route for each of M packets, with the probabilities of the routing.
+    """Draw a random route for each of M packets, with the probabilities of the routing.
 
     source, destination  int32[M]   nodes
-    draws                uint32[4, M] for each purpose 0, 1, …. Source routing uses purpose 0 only: for the route,
-                         for the intermediate node (with two passes; uniform over all nodes), for the second half
+    draws                uint32[4, M] for each purpose 0, 1, …. Source routing uses only purpose 0: its words draw the
+                         route, the intermediate node (with two passes; uniform over all nodes), and the second half
 
-    A route of two passes is one row: the runs of the first half, then those of the second, with higher phases.
+    A route of two passes is one row: the runs of the first half, then those of the second half, with higher phases.
     A route of a layered routing or a table has one hop in each run, and its directions are ports; the phases of a
     table are its classes.
     """
@@ -182,7 +182,7 @@ def _table_rows(routing: TableRouting, source: np.ndarray, destination: np.ndarr
 
 
 def _join_halves(table: RouteTable, halves: np.ndarray, phases: int) -> RouteRows:
-    """Make a row for each distinct pair of halves; `halves` has the rows of first halves, then of second halves."""
+    """Make a row for each distinct pair of halves. halves: rows of all first halves, then of all second halves."""
     number = len(table.hops)
     pair, row = np.unique(
         halves[: len(halves) // 2].astype(np.int64) * number + halves[len(halves) // 2 :], return_inverse=True
@@ -198,13 +198,13 @@ def _join_halves(table: RouteTable, halves: np.ndarray, phases: int) -> RouteRow
 
 
 class Choosing(NamedTuple):
-    """The routes between which packets choose, and how they choose.
+    """The routes among which packets choose, and how they choose.
 
     minimal    shortest paths with at most one hop between groups (routing by_group)
     view       local or global (torusweep_kernels.router)
-    threshold  excess that the minimal route's estimate may have
+    threshold  excess by which the minimal route's estimate may exceed the detour's
     later      whether to choose again at every router of the source's group on the minimal route
-    counted    link class whose hops give a packet its phase, −1 = all links, None: phase 0
+    counted    link class whose hops determine a packet's phase; −1: all links; None: the phase is always 0
     """
 
     minimal: LayeredRouting
@@ -215,7 +215,7 @@ class Choosing(NamedTuple):
 
 
 def choosing_of(spelling: str, topology: Topology, counted: int | None) -> Choosing:
-    """The choice that a routing (by its canonical spelling) leaves to packets; counted: see `Choosing`."""
+    """Return the choice that a routing, a canonical spelling, leaves to packets. counted: as in `Choosing`."""
     _, function, values = resolve(spelling, CHOOSING, kind="routing", example="ugal(view=local)")
     view, threshold = values.get("view", "local"), values.get("threshold", 0)
     assert isinstance(view, str), "its annotation"
@@ -227,8 +227,8 @@ class ChosenRoutes(NamedTuple):
     """Routes of M packets with one hop in each of L runs; directions are ports.
 
     direction, hops, phase   int8, int16, int8 [R, L]
-    row                      int32[M]     row of the minimal route
-    detour                   int32[M, K]  row of the detour after k hops of it, −1 = none
+    row                      int32[M]     row of the packet's minimal route
+    detour                   int32[M, K]  row of the detour that starts after k hops of the minimal route, −1 = none
     """
 
     direction: np.ndarray
@@ -239,20 +239,20 @@ class ChosenRoutes(NamedTuple):
 
 
 class _Walk(NamedTuple):
-    """The hops of some packets: port and phase int8[B, L], −1 behind the last hop."""
+    """The hops of B packets: port and phase, int8[B, L] each, −1 after the last hop."""
 
     port: np.ndarray
     phase: np.ndarray
 
 
 def choosing_routes(choosing: Choosing, source: np.ndarray, destination: np.ndarray, draws: Draws) -> ChosenRoutes:
-    """A minimal route for each of M packets, and detours for packets that leave their group.
+    """Draw a minimal route for each of M packets, and detours for packets that leave their group.
 
     source, destination   int32[M]  nodes
     draws                 uint32[4, M] for each purpose 0, 1, …
 
     A detour leads to a group drawn uniformly among those that are neither the source's nor the destination's, by a
-    shortest path to any of its routers with one hop between groups, and on from there by a minimal route. After each
+    shortest path to any of its routers with one hop between groups, and from there by a minimal route. After each
     further hop within the source's group, another detour is drawn.
     """
     topology, shape = choosing.minimal.topology, choosing.minimal.topology.plan.structure
@@ -277,14 +277,14 @@ def choosing_routes(choosing: Choosing, source: np.ndarray, destination: np.ndar
 
 
 def _of(draws: Draws, packets: np.ndarray, purpose: int) -> Draws:
-    """The words of some packets, from a purpose on."""
+    """Return draws for some of the packets, whose purpose 0 is the given purpose."""
     return lambda further: draws(purpose + further)[:, packets]
 
 
 def _detours(
     into: LayeredRouting, minimal: LayeredRouting, source: np.ndarray, destination: np.ndarray, draws: Draws
 ) -> np.ndarray:
-    """int8[B, L]: ports of a route by way of a random group, −1 behind the last hop."""
+    """int8[B, L]: ports of a route by way of a random group, −1 after the last hop."""
     shape = minimal.topology.plan.structure
     assert isinstance(shape, Grouped), "by_group refuses other networks"
     low, high = np.sort(np.stack([source, destination]) // shape.size, axis=0)
@@ -304,7 +304,7 @@ def _detours(
 
 
 def _counts(choosing: Choosing, node: np.ndarray, port: np.ndarray) -> np.ndarray:
-    """int8[B]: 1 where the hop through a port of a node is counted; 0 for no hop."""
+    """int8[B]: 1 if the hop through a node's port is counted for the phase; 0 if it is not, or without a hop."""
     if choosing.counted is None:
         return np.zeros(len(node), np.int8)
     link_class = choosing.minimal.topology.link_class[node, port]
@@ -312,7 +312,7 @@ def _counts(choosing: Choosing, node: np.ndarray, port: np.ndarray) -> np.ndarra
 
 
 def _phases(choosing: Choosing, source: np.ndarray, ports: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """int8[B, L]: the number of hops counted before each hop; before int8[B]: hops counted before the first one."""
+    """int8[B, L]: number of hops counted before each hop. before: int8[B], hops counted before the first one."""
     phase, at, count = np.full(ports.shape, -1, np.int8), source, before
     for hop in range(ports.shape[1]):
         port = ports[:, hop]
@@ -323,7 +323,7 @@ def _phases(choosing: Choosing, source: np.ndarray, ports: np.ndarray, before: n
 
 
 def _joined(walks: list[tuple[np.ndarray, int, _Walk]], packets: int) -> ChosenRoutes:
-    """Make a row for each distinct route. walks: packets, hops before the detour (−1: own route), and their hops."""
+    """Make a row for each distinct route. walks: (packets, hops before the detour or −1 without one, their hops)."""
     longest = max(walk.port.shape[1] for _, _, walk in walks)
     code = np.zeros(sum(len(some) for some, _, _ in walks), np.int64)
     for hop in range(longest):
@@ -334,7 +334,7 @@ def _joined(walks: list[tuple[np.ndarray, int, _Walk]], packets: int) -> ChosenR
             for some, _, walk in walks
         ]
         code = code << 16 | np.concatenate(step)
-        if hop % 2:  # two hops and the number of what comes before them: 63 bits
+        if hop % 2:  # the codes of two hops and the number of their prefix take 63 bits
             code = np.unique(code, return_inverse=True)[1].astype(np.int64)
     _, first, row = np.unique(code, return_index=True, return_inverse=True)
     own = np.zeros(packets, np.int32)

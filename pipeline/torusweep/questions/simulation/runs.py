@@ -32,18 +32,18 @@ from torusweep.questions.stage import attempt
 from torusweep.routing.faults import unrouted
 from torusweep.routing.forms import SourceRouting
 
-PACKET_BYTES = 160  # of a packet while its route is drawn; later about 30
-DETOUR_BYTES = 160  # of each detour of a packet, while it is drawn; later 4
+PACKET_BYTES = 160  # bytes of a packet while its route is drawn; later about 30
+DETOUR_BYTES = 160  # bytes of each detour of a packet while it is drawn; later 4
 
 USUALLY = How()
-TOGETHER = 2**26  # bytes of several points' packets and routers that are held at once; with more a CPU is slower
-TOGETHER_ON_GPU = 2**29  # hundreds of experiments, since a block of threads runs one
+TOGETHER = 2**26  # bytes of packets and routers that points simulated together may take; with more, a CPU is slower
+TOGETHER_ON_GPU = 2**29  # the same on a GPU: hundreds of experiments, since a block of threads runs each
 
 
 class Experiment(NamedTuple):
-    """One run.
+    """One run of the simulator.
 
-    load          flits per cycle per terminal; None: packets_each, or the setup's workload
+    load          flits per cycle per terminal; None: the run sends packets_each, or the setup's workload
     seed          seed of the random numbers
     packets_each  packets of every terminal, all generated in cycle 0
     """
@@ -54,14 +54,14 @@ class Experiment(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The outcome of an experiment.
+    """The outcome of one experiment.
 
     run         the times of its packets
     use         float64[N, P]  flits per cycle over each channel during measurement
-    occupancy   float64[V]     flits in all buffers of a virtual channel
-    stalled     the cycle since which a cyclic wait blocks packets, −1 = no deadlock
+    occupancy   float64[V]     flits in all buffers of each virtual-channel number
+    stalled     cycle since which a cyclic wait has blocked packets, −1 = no deadlock
     waiting     the channels of the cyclic wait, in order
-    completion  completion of a workload's messages
+    completion  completion of a workload's messages; None without a workload
     """
 
     run: Run
@@ -75,11 +75,11 @@ class Outcome(NamedTuple):
 def run(
     setup: Setup, experiments: Sequence[Experiment], how: How = USUALLY, progress: Callable[[float], None] | None = None
 ) -> list[Outcome]:
-    """The outcome of each experiment, which depends only on the experiment and the setup.
+    """Return the outcome of each experiment, which depends only on the experiment and the setup.
 
-    how        has the limit on the memory of packets and routers
-    progress   receives the number of simulated experiments, a fraction for those in progress
-    Raises Refused if a single experiment does not fit, BadInput for a load that cannot be injected.
+    how        contains the limit on the memory of packets and routers
+    progress   called with the number of simulated experiments, a fraction for those in progress
+    Raises Refused if a single experiment does not fit into memory, BadInput for a load that cannot be injected.
     """
     done: list[Outcome] = []
     for group in groups_of(setup, experiments, how):
@@ -92,7 +92,7 @@ def run(
 
 
 def likeness(setup: Setup) -> Hashable:
-    """A key that existing setups with one wiring share if their experiments may share a call of the kernel."""
+    """Return a key that is equal for setups with one wiring whose experiments may share a call of the kernel."""
     parameters = setup.parameters
     return id(setup.wiring), setup.router, setup.cycles, parameters.warm_up, setup.workload is None
 
@@ -100,7 +100,7 @@ def likeness(setup: Setup) -> Hashable:
 def run_many(
     requests: Sequence[tuple[Setup, Sequence[Experiment]]], how: How = USUALLY
 ) -> Iterator[list[Outcome] | Exception]:
-    """Yield what `run` returns or raises for each of several similar setups (`likeness`).
+    """For each of several similar setups (`likeness`), yield what `run` would return or raise.
 
     Experiments that fit into memory together run in lockstep, in one call of the kernel.
     """
@@ -125,7 +125,7 @@ def _run_together(
         except GpuLost as lost:  # no later call of this process would work
             yield from [lost] * len(requests)
             return
-        except Exception:  # of one of them, or of all that they need together: one by one, each has its own
+        except Exception:  # of one setup, or of their common demand: run them one by one, so that each has its own
             pass
         else:
             yield from ([next(found) for _ in some] for _, some in requests)
@@ -135,7 +135,7 @@ def _run_together(
 
 
 def groups_of(setup: Setup, experiments: Sequence[Experiment], how: How) -> list[list[Experiment]]:
-    """Groups of successive experiments that fit into memory together. Raises Refused if one alone does not fit."""
+    """Divide experiments into successive groups that fit into memory. Raises Refused if one alone does not fit."""
     memory = default_memory() if how.memory is None else how.memory
     groups: list[list[Experiment]] = []
     free = 0
@@ -156,7 +156,7 @@ def groups_of(setup: Setup, experiments: Sequence[Experiment], how: How) -> list
 
 
 def bytes_of(setup: Setup, experiments: Sequence[Experiment]) -> list[int]:
-    """Approximate memory of each experiment."""
+    """Return the approximate memory, in bytes, of each experiment."""
     detours = 0 if setup.choosing is None else 1 + setup.choosing.later
     shortest = setup.lengths.shortest if setup.workload is None else 1
     routers = state_bytes(setup.wiring, setup.router, packets=1, runs=1, shortest=shortest, detours=detours)
@@ -166,7 +166,7 @@ def bytes_of(setup: Setup, experiments: Sequence[Experiment]) -> list[int]:
 
 
 def _packets(setup: Setup, one: Experiment) -> float:
-    """The expected number of packets of an experiment."""
+    """Return the expected number of packets of an experiment."""
     terminals, workload = len(setup.topology.terminals), setup.workload
     if workload is not None:
         return float((-(-workload.flits // setup.flits)).sum() + len(workload.flits) + len(workload.waits))
@@ -178,7 +178,7 @@ def _packets(setup: Setup, one: Experiment) -> float:
 def _run_group(
     experiments: Sequence[tuple[Setup, Experiment]], how: How, progress: Callable[[float], None] | None = None
 ) -> list[Outcome]:
-    """The outcomes of experiments with similar setups (`likeness`), in one call of the kernel."""
+    """Return the outcomes of experiments with similar setups (`likeness`), from one call of the kernel."""
     generated = [_generated(setup, one, how.backend) for setup, one in experiments]
 
     def draws(purpose: int) -> np.ndarray:
@@ -220,7 +220,7 @@ def _run_group(
 
 
 def _outcome(setup: Setup, one: Experiment, packets: Packets, found: Simulated, batch: Batch, e: int) -> Outcome:
-    """The outcome of experiment number e of a batch."""
+    """Return the outcome of experiment number e of a batch."""
     own = slice(int(batch.first[e, 0]), int(batch.first[e, -1]))
     stalled, delivered = int(found.stalled[e]), found.delivered[own]
     end = setup.cycles if stalled < 0 else int(found.ran[e])
@@ -245,7 +245,7 @@ def _outcome(setup: Setup, one: Experiment, packets: Packets, found: Simulated, 
 def _routes(
     setup: Setup, source: np.ndarray, destination: np.ndarray, draws: Draws
 ) -> tuple[RouteRows, Detours | None]:
-    """A route for every packet, and the detours that the packet may choose instead."""
+    """Draw a route for every packet, and the detours that the packet may choose instead; None without detours."""
     choosing = setup.choosing
     if choosing is None:
         return routes_of(setup.routing, source, destination, draws), None
@@ -282,7 +282,7 @@ def _expect_routes(setup: Setup, packets: Packets) -> None:
 
 
 def _measure_from(setup: Setup, one: Experiment) -> int:
-    """The cycle from which channels count their flits: the end of a given warm-up, or half of a run with a load."""
+    """Return the cycle from which channels count flits: the end of a given warm-up, or half of a run at a load."""
     if one.load is None:
         return 0
     warm_up = setup.parameters.warm_up
@@ -290,7 +290,7 @@ def _measure_from(setup: Setup, one: Experiment) -> int:
 
 
 def channel_words(setup: Setup, node: int, port: int, channel: int) -> str:
-    """A virtual channel in words: node, its digits, direction, virtual channel."""
+    """Describe a virtual channel in words: node, its digits, direction, virtual channel."""
     radices, digits, rest = setup.topology.plan.radices, [], int(node)
     for side in radices:
         rest, digit = divmod(rest, side)

@@ -1,4 +1,4 @@
-"""The page's section on simulation: latency against accepted load, saturation, workloads."""
+"""The report's section on simulation: latency against accepted load, saturation, workloads."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from torusweep.quantities import counted
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.tables.rows import Record, Tables
 
-MOST_LINES = 8  # of a chart
+MOST_LINES = 8  # lines of a chart
 MOST_CHARTS = 6
 KNEE = 6  # the axis of latency ends at this multiple of the least latency
-# by the curves of a chart
+# columns that are equal for all curves of a chart
 SHARED = ("traffic", "router", "switching", "virtual_channels", "packet_flits", "packet_mix")
-CURVE = ("topology", "routing", "vc_rule", "injection", "buffer_flits")  # what distinguishes these curves
+CURVE = ("topology", "routing", "vc_rule", "injection", "buffer_flits")  # columns in which these curves differ
 CAPTION = (
     "Each line is a network, each mark a simulated load; lower and further right is better. Latency is from a packet's"
     " generation to its tail's arrival. A curve that turns upwards is close to saturation, where queues grow with the"
     " run; marks with a white centre are saturated."
 )
-Curve = Sequence[Record]  # of one network, routing and router, by offered load
+Curve = Sequence[Record]  # rows of one network, routing and router, by offered load
 POINT = fields(SIMULATION, "topology", "routing", "traffic", "router")  # the columns that name a simulated point
 
 
 def section(tables: Tables) -> Chapter | None:
-    """Latency curves, their saturation, and times of workloads of the table `simulation`; None if it has no row."""
+    """Return the chapter on the table `simulation`: curves, saturation, times of workloads; None without rows."""
     rows = tables.get("simulation", ())
     if not rows:
         return None
@@ -60,7 +60,7 @@ def _curves(rows: Iterable[Record]) -> list[Curve]:
 
 
 def _panels(curves: Sequence[Curve]) -> list[Panel]:
-    """A chart for each group of curves with the same SHARED settings, the largest groups first."""
+    """Return a chart for each group of curves with equal SHARED columns, the largest groups first."""
     groups: dict[tuple[Any, ...], list[Curve]] = {}
     for curve in curves:
         if sum(row["total_latency"] is not None for row in curve) > 1:
@@ -70,7 +70,7 @@ def _panels(curves: Sequence[Curve]) -> list[Panel]:
 
 
 def _drawn(group: Sequence[Curve]) -> tuple[Chart, list[dict[str, Any]]]:
-    """The chart of some curves, and their rows: a line for each network (and routing, if a network has several)."""
+    """Return the chart of some curves, and its rows: a line per network, or per routing of a network with several."""
     first, curves = group[0][0], spread(group, MOST_LINES)
     length = f"{first['packet_mix']} flits" if first["packet_mix"] else counted(first["packet_flits"], "flit")
     router = f"{counted(first['virtual_channels'], 'virtual channel')}, packets of {length}."
@@ -110,7 +110,7 @@ LATENCY = Chart(
 
 
 def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
-    """A row for each curve: its ends, and its saturation beside the load that the links can carry."""
+    """A table with a row for each curve: its ends, its saturation, and the load that the links can carry."""
     if not curves:
         return ""
     carried = {(row["topology"], row["routing"], row["traffic"]): row["terminal_saturation_load"] for row in loads}
@@ -153,7 +153,7 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
 
 
 def _saturation(curve: Curve) -> Cell:
-    """The saturation of a curve, as far as known."""
+    """Return the saturation of a curve: the point that was searched for, or the loads between which it lies."""
     sought = next((row["simulated_saturation"] for row in curve if row["simulated_saturation"] is not None), None)
     if sought is not None:
         return number(sought, 4)
@@ -166,7 +166,7 @@ def _saturation(curve: Curve) -> Cell:
 
 
 def _workloads(rows: Sequence[Record]) -> str:
-    """A row for each workload or fixed batch, with the time until all is delivered."""
+    """A table with a row for each workload or fixed batch: the time until everything is delivered."""
     time = ("delivery_time", "delivered after, cycles", 6)
     shown = [*POINT, *fields(SIMULATION, "workload", "packets_each", time)]
     ordered = sorted(

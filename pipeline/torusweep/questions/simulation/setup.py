@@ -51,13 +51,13 @@ from torusweep.workloads import workload as workload_on
 
 
 class Setup(NamedTuple):
-    """A simulation's network, traffic and router.
+    """The network, traffic and router of a simulation.
 
     parameters  complete parameters: only warm_up, source_queue and those of a workload may be None
     traffic     traffic between terminals
-    routing     routes that packets draw, or with adaptive routing choose among hop by hop
+    routing     routes that packets draw, or, with adaptive routing, choose among hop by hop
     workload    messages that replace the traffic, or None
-    choosing    routes between which packets choose on their way, or None
+    choosing    routes among which packets choose on their way; None if they draw a route
     clock       clock of cycles and flits
     lost        pairs without a route, whose traffic is left out of `traffic`
     """
@@ -75,11 +75,11 @@ class Setup(NamedTuple):
 
     @property
     def cycles(self) -> int:
-        """The longest duration of a run."""
+        """Number of cycles after which a run ends at the latest."""
         return int(self.parameters.cycles or CYCLES)
 
     def check(self, loads: Sequence[float], mean: bool = False) -> None:
-        """Raise BadInput for a load (flits per cycle per terminal) that a terminal, or the mean, cannot generate."""
+        """Raise BadInput for a load (flits per cycle per terminal) that a terminal, or their mean, cannot generate."""
         arrivals, sent = self._arrivals(), self.traffic.sent()
         sent = sent.mean(keepdims=True) if mean else sent
         for load in loads:
@@ -87,7 +87,7 @@ class Setup(NamedTuple):
 
     @property
     def max_load(self) -> float:
-        """The load at which a terminal injects all that it may (a flit a cycle, or its host's rate) or can generate."""
+        """Load at which some terminal first injects all that it may (one flit per cycle or its host's rate) or can."""
         sent = self.traffic.sent()
         most, sending = np.minimum(terminal_rates(self.topology)[0], self._arrivals().max_load), sent > 0
         return float((most[sending] / sent[sending]).min())
@@ -97,18 +97,18 @@ class Setup(NamedTuple):
 
     @property
     def flits(self) -> int:
-        """Length of the longest packet."""
+        """Length of the longest packet, in flits."""
         return int(self.parameters.packet_flits or 1)
 
     @property
     def lengths(self) -> PacketLengths:
-        """The lengths of packets; a workload's messages may have shorter ones."""
+        """The lengths of packets; messages of a workload may have shorter packets."""
         mix = self.parameters.packet_mix
         return one_length(self.flits) if mix is None else lengths_of(mix)
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """The table's columns with the inputs of the simulation, by name."""
+        """The columns of the table `simulation` that hold inputs of the simulation, by name."""
         values = {"topology": self.topology.spelling, **asdict(self.parameters)}
         if self.workload is not None:
             cycles = None if self.parameters.cycles == MAX_CYCLES else self.parameters.cycles
@@ -117,7 +117,7 @@ class Setup(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """Proved routings and wirings that setups of one network share, each by the parameters that decide it."""
+    """Proved routings and wirings that setups of one network share; the keys are the parameters that determine them."""
 
     choices: dict[tuple[Any, ...], RoutingChoice]
     wirings: dict[tuple[Any, ...], Wiring]
@@ -126,10 +126,10 @@ class Shared(NamedTuple):
 def set_up(
     topology: Topology, parameters: Parameters, *, skip_proof: bool = False, shared: Shared | None = None
 ) -> Setup:
-    """Complete the parameters for a network.
+    """Complete the parameters for a network, and build the kernel's arrays.
 
     skip_proof   do not check whether the requested rule prevents deadlock
-    shared       results of earlier calls for the same topology and skip_proof, to which this call adds
+    shared       results of earlier calls for the same topology and skip_proof; this call adds its own
 
     Raises BadInput if the parts do not fit each other or may deadlock, Refused if a proof would be too large.
     """
@@ -146,9 +146,9 @@ def set_up(
     longest = requested.packet_mix and lengths_of(requested.packet_mix).longest
     switching = requested.switching or router.switching
     flits = longest or requested.packet_flits or router.packet_flits
-    flits_a_cycle(topology)  # raises where the simulator cannot have such links
+    flits_a_cycle(topology)  # raises if the simulator does not support such links
     links = most_flits(topology)
-    # twice as many, so that a host's channel does not wait for the head of the next packet
+    # twice the number for hosts, so that a host's channel does not wait for the head of the next packet
     least = min(ALL_CHANNELS, max(HOST_CHANNELS, 2 * links)) if topology.plan.hosts_end else links
     shared = Shared({}, {}) if shared is None else shared
     manner = (
@@ -216,7 +216,7 @@ def set_up(
 
 
 def flit_bytes_by(parameters: Parameters) -> int | None:
-    """Bytes of a flit that the parameters, or their trace, ask for; None: neither does. Raises BadInput for two."""
+    """Return the bytes of a flit that the parameters or their trace request, or None. Raises BadInput for two."""
     given = parameters.flit_bytes
     of_trace = None if parameters.workload is None else flit_bytes_of(parameters.workload)
     if given is not None and of_trace not in (None, given):
@@ -227,15 +227,15 @@ def flit_bytes_by(parameters: Parameters) -> int | None:
 
 
 def most_terminals(topology: Topology) -> int:
-    """The largest number of terminals of a node."""
+    """Return the largest number of terminals of a node."""
     return int(np.bincount(topology.terminals).max())
 
 
 def _injection_ports(topology: Topology) -> int:
-    """The number of injection ports: one for each terminal of a node, within the kernel's limit of ports.
+    """Return the number of injection ports: one for each terminal of a node, within the kernel's limit of ports.
 
-    A host that only ends packets has two, so that the next packet is ready when a last flit leaves; only its links
-    limit what it sends.
+    A host that forwards no packets has two ports: the next packet is then ready when a last flit leaves, and only the
+    host's links limit what it sends.
     """
     into = int(np.bincount(topology.ports[topology.ports != NO_PORT], minlength=1).max())
     least = 2 if topology.plan.hosts_end else 1
@@ -243,7 +243,7 @@ def _injection_ports(topology: Topology) -> int:
 
 
 def _ejected(topology: Topology) -> int:
-    """Flits a cycle that a node ejects: one for each terminal, or all that a host's links bring."""
+    """Return the flits per cycle that a node ejects: one for each terminal, or as many as a host's links carry."""
     rates = host_rates(topology)
     own = 0 if rates is None else ceil(rates[1].max(initial=0))
     return min(ALL_FLITS, max(most_terminals(topology), own))
@@ -252,9 +252,9 @@ def _ejected(topology: Topology) -> int:
 def _choose(
     topology: Topology, requested: Parameters, router: Preset, switching: str, least: int, skip_proof: bool
 ) -> RoutingChoice:
-    """Routing and rule: the requested ones, the preset's, or the first that fit the network and are deadlock-free.
+    """Return routing and rule: the requested ones, the preset's, or the first that fit the network without deadlock.
 
-    least   least number of virtual channels, unless one is requested
+    least   least number of virtual channels, unless a number is requested
     """
     channels, routing = (
         requested.virtual_channels or max(router.virtual_channels, least),
@@ -291,7 +291,7 @@ def _has_deadlock_free_rule(topology: Topology, routing: str | GivenRouting) -> 
 
 
 def _wiring(choice: RoutingChoice, channels: int, clock: Clock) -> Wiring:
-    """The network, its datelines and the rule for the kernel; the rule's classes share `channels` virtual channels."""
+    """Return the kernel's network, datelines and rule; the classes of the rule share `channels` virtual channels."""
     routing, rule = choice.form, choice.rule
     ports = routing.topology.ports
     if isinstance(routing, SourceRouting):

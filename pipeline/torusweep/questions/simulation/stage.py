@@ -1,4 +1,4 @@
-"""The stage `simulation`: flit-level simulations of a network, a row for each offered load."""
+"""The stage `simulation`: flit-level simulations of a network, with a row for each offered load."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from torusweep.charts import Drawing
 
 TimeUnit = Literal["cycles", "ns", "us", "ms", "s"]
-CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
-MOST_COMBINATIONS = 2_000  # of one entry; it takes up to 10 ms to check one on a network
+CUT = 2.5  # the figure's axis ends at this multiple of the largest latency below saturation
+MOST_COMBINATIONS = 2_000  # of one entry; to check a combination on a network takes up to 10 ms
 MOST_SEEDS = 2**63 - 1
-NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
-SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
-WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of a better estimate
+NODE_CYCLE = 1e-7  # seconds to simulate a cycle of a node: 0.6e-7 at light load, 1.2e-7 at heavy load
+SEVERAL = 4  # factor if ports send several flits per cycle (bluegene: 1.6e-7 to 7e-7)
+WORKLOAD_CYCLES = 100_000  # assumed length of a workload, for want of a better estimate
 SATURATION_RUNS = 15  # experiments until saturation is found
 ANNOUNCED_SECONDS = 5.0  # runs that take longer are announced
 PRESET = Parameters()
@@ -57,7 +57,7 @@ PRESET = Parameters()
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Simulation(Records):
-    """A simulation flit by flit: a row of the table `simulation` for each offered load, or one for a workload."""
+    """A flit-level simulation: a row of the table `simulation` for each offered load, or one for a workload."""
 
     messages: Workload | None = field(default=None, kw_only=True)
     done: Sequence[Completion] = field(default=(), kw_only=True)  # for each seed
@@ -77,7 +77,7 @@ class Simulation(Records):
 
     @property
     def saturation(self) -> float | None:
-        """The largest accepted load, flits per cycle per terminal; None if it was not asked for."""
+        """Largest load that is not saturated, in flits per cycle per terminal; None if it was not searched for."""
         value = self.rows[0]["simulated_saturation"]
         return None if value is None else float(value)
 
@@ -107,7 +107,7 @@ class Simulation(Records):
         print_simulation(console, self.rows, self.timed)
 
     def figure(self, *, dark: bool = False) -> Drawing:
-        """Latency against offered load, with 95 % confidence intervals: an Altair chart, which a notebook shows.
+        """Draw latency against offered load, with 95 % confidence intervals: an Altair chart, which a notebook shows.
 
         Raises BadInput if no row has an offered load and a latency.
         """
@@ -155,14 +155,14 @@ def simulate(
     ] = False,
     precision: Annotated[
         float,
-        Number(0, "precision of that load, flits per cycle per terminal", 1, above=True),
+        Number(0, "precision of the saturation load, flits per cycle per terminal", 1, above=True),
         Absent(str(PRECISION)),
         NOT_SWEPT,
     ]
     | None = None,
     packets_each: Annotated[
         int,
-        Whole(1, "instead of a load: every terminal sends this many packets, all ready at cycle 0", 10**6),
+        Whole(1, "packets that every terminal sends, all ready at cycle 0, instead of a load", 10**6),
         NOT_SWEPT,
     ]
     | None = None,
@@ -174,8 +174,8 @@ def simulate(
     ] = (0,),
     time_unit: Annotated[
         TimeUnit,
-        Meaning("unit of the latencies in the text; times need links with a bandwidth or latency in units"),
-        Absent("cycles, and µs beside them where a cycle has a length"),
+        Meaning("unit of latencies in the text; a unit of time needs links with a bandwidth or latency in units"),
+        Absent("cycles, next to µs if a cycle has a length"),
         NOT_SWEPT,
     ]
     | None = None,
@@ -244,7 +244,7 @@ def _announce(network: Topology, how: How, request: RunRequest) -> None:
 
 
 def _announce_workload(network: Topology, how: How, spelling: str, messages: Workload, seeds: int) -> None:
-    """Announce the least time of a workload, if it is long."""
+    """Announce the shortest possible time of a workload, if it is long."""
     cycles = least_cycles(messages)
     runs = f"{counted(seeds, 'run')} of {spelling}, at least {cycles:,} cycles on {counted(network.nodes, 'node')}"
     _say_duration(how, f"{runs}: at least about", NODE_CYCLE * network.nodes * cycles * seeds / min(cores(), seeds))
@@ -267,7 +267,7 @@ def _seconds(nodes: int, request: RunRequest) -> float:
 
 @dataclass(frozen=True)
 class SimulationRequest:
-    """traffic: canonical spelling; simulation: everything, the traffic included, as `RunRequest.spelled` writes it."""
+    """traffic: canonical spelling; simulation: the whole request, traffic included, by `RunRequest.spelled`."""
 
     traffic: str
     simulation: str = field(metadata={"meaning": "the request as JSON"})
@@ -300,12 +300,12 @@ class SimulationQuestion(Question):
         'simulate "torus(k=4, n=2)" --workload \'goal(path="app.goal", cycles_per_us=500)\'',
         'simulate "torus(k=8, n=2)" --load 0.2 --injection "bursts(cycles=200)" --source-queue 8',
     )
-    description = "networks to simulate flit by flit; without it, none"
+    description = "networks to simulate flit by flit; none if absent"
 
     def _entry(self) -> type[NetworkChoice]:
-        """The fields of an entry: the router's parameters, loads, precision and seeds."""
+        """Return the fields of a configuration's entry: the router's parameters, loads, precision and seeds."""
         known = {one.name: one for one in self.parameters}
-        told = "also find saturation, within this many flits per cycle per terminal; null: do not"
+        told = "also find saturation, to this precision in flits per cycle per terminal; null: do not"
         fields: dict[str, Any] = {
             "loads": (Loads, Field((), description=f"{known['load'].meaning}: {{from, to, step}}")),
             "saturation_precision": (field_of(known["precision"], self.command)[0], Field(None, description=told)),
@@ -325,7 +325,7 @@ class SimulationQuestion(Question):
             yield SimulationRequest(str(request.parameters.traffic), request.spelled())
 
     def check(self, network: LazyNetwork, request: SimulationRequest) -> None:
-        """Check a request, except for deadlock: the simulation itself proves that, as it may take long."""
+        """Check a request except for deadlock, which only the simulation itself checks, as a proof may take long."""
         parameters, loads, _, _ = request_of(request.simulation)
         if network.plan.whole is None:  # faults may leave a routing some pairs only
             check_reach(network.topology, request.traffic)
@@ -339,7 +339,7 @@ class SimulationQuestion(Question):
         return vars(request_of(request.simulation).parameters)
 
     def row_count(self, network: LazyNetwork, request: SimulationRequest) -> int:
-        """The number of rows: one for each load, or one for a workload or the saturation alone."""
+        """Return the number of rows: one for each load; one for a workload or a search for the saturation alone."""
         return len(request_of(request.simulation).loads) or 1
 
     def seconds(self, network: LazyNetwork, request: SimulationRequest) -> float:
@@ -354,12 +354,12 @@ class SimulationQuestion(Question):
     def rows_of_many(
         self, points: Iterable[tuple[LazyNetwork, SimulationRequest]], options: How
     ) -> list[Rows | Exception]:
-        """Compute many points, building each network once and proving each routing on it once."""
+        """Compute many points; build each network once, and prove each routing on it once."""
         found: dict[int, Rows | Exception] = {}
         networks: dict[str, tuple[LazyNetwork, dict[int, SimulationRequest]]] = {}
         for place, (network, request) in enumerate(points):
             networks.setdefault(network.spelling, (network, {}))[1][place] = request
-        while networks:  # a network that is computed is let go
+        while networks:  # frees each network once its points are computed
             network, requests = networks.pop(next(iter(networks)))
             spelled = [request.simulation for request in requests.values()]
             found |= zip(requests, rows_together(network, spelled, options))

@@ -2,7 +2,7 @@
 
 The measurement window reaches from the end of the warm-up to the end of the run; packets delivered in it
 count. The window is divided into batches of equal duration, and the variance of their means gives the intervals (batch
-means). In a short run these means depend on each other, are skewed, and contain a rest of the warm-up, so an interval
+means). In a short run these means depend on each other, are skewed, and still contain some warm-up, so an interval
 that treats them as independent would be too narrow: see `half_width`.
 """
 
@@ -15,29 +15,29 @@ import numpy as np
 import scipy  # loads scipy.special when it is first used
 from torusweep_kernels.router import REFUSED
 
-BATCHES = 20  # of the window of one run
-PARTS = 60  # of the window, joined into batches
-LARGER = (10, 5)  # numbers of batches that every interval is also computed with
-CORRELATED = ((0.2, (4, 3)), (0.4, (2,)))  # from such a correlation of successive batches on, with these, too
-MOST_CORRELATION = 0.8  # that is corrected for; beyond, the largest batches decide
-MSER_BATCH = 5  # packets of a batch
+BATCHES = 20  # batches of one run's window
+PARTS = 60  # parts of one run's window, which are joined into batches
+LARGER = (10, 5)  # numbers of batches with which every interval is computed as well
+CORRELATED = ((0.2, (4, 3)), (0.4, (2,)))  # (least correlation of successive batches, further numbers of batches)
+MOST_CORRELATION = 0.8  # largest correlation that is corrected for; above it, the largest batches decide
+MSER_BATCH = 5  # packets of a batch of MSER-5
 MAX_MSER_BATCHES = 1000  # with more packets, batches grow
 MIN_ACCEPTED = 0.98  # share of the generated load below which a network is saturated
 CONFIDENCE = 0.95
-BINS_PER_DOUBLING = 16  # of the histogram
+BINS_PER_DOUBLING = 16  # bins of the histogram per doubling of the latency
 
 
 class Run(NamedTuple):
     """The packets of one experiment, all arrays in the same order. Times are cycles.
 
-    time       int32[M]   generated
-    entered    int32[M]   its head left the source queue; −1 never, −2 (REFUSED) the queue was full
-    delivered  int32[M]   its tail was ejected; −1 never
-    local      int64[L]   generation of packets to their own source: delivered at once, without a latency
-    local_flits  int16[L] their lengths
-    flits      int16[M]   length
-    terminals  int
-    end        int        cycles that count: all requested ones, or those until a deadlock
+    time       int32[M]   when each packet was generated
+    entered    int32[M]   when its head left the source queue; −1: never; −2 (REFUSED): the queue was full
+    delivered  int32[M]   when its tail was ejected; −1: never
+    local      int64[L]   when packets to their own source were generated; they arrive at once, without a latency
+    local_flits  int16[L] lengths of these local packets, flits
+    flits      int16[M]   length of each packet, flits
+    terminals  int        number of terminals
+    end        int        number of cycles that count: all requested ones, or those until a deadlock
     """
 
     time: np.ndarray
@@ -51,8 +51,9 @@ class Run(NamedTuple):
 
 
 class MeanEstimate(NamedTuple):
-    """A mean and the half-width of its 95 % confidence interval; None without data or variance, or if a run's window is
-    shorter than 20 mean latencies."""
+    """A mean and the half-width of its 95 % confidence interval. The half-width is None without data or variance, or
+    if a run's window is shorter than 20 mean latencies.
+    """
 
     mean: float | None
     half_width: float | None
@@ -66,8 +67,8 @@ class Figures(NamedTuple):
     refused          packets generated in the windows while the source queue was full
     generated        generated load, including local and refused packets
     accepted         accepted load, including local packets
-    network, total   latency from entry, and from generation, to the arrival of the tail
-    quantiles        50 % and 99 % of the total latency; None without packets
+    network, total   latency to the arrival of the tail: from the packet's entry; from its generation
+    quantiles        50 % and 99 % quantiles of the total latency; None without packets
     histogram        (lower end, packets) of the non-empty bins of the total latency
     saturated        accepted < 0.98 × generated with 95 % confidence; None if it is less without that confidence, or
                      fewer packets were generated than there are batches
@@ -86,7 +87,7 @@ class Figures(NamedTuple):
 
 
 def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
-    """The results of runs that differ in their seeds.
+    """Return the results of runs that differ only in their seeds.
 
     warm_up   cycles excluded from measurement; None: detected for each run by MSER-5
     Raises ValueError if the warm-up is as long as a run.
@@ -111,7 +112,7 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
     lag = _ratio(lacking, cycles)
     shortest = min(run.end - begin for run, begin in zip(runs, warm))
     saturated = lag[0] < 0 and ((sent >= BATCHES and lag[0] + _student(len(cycles), CONFIDENCE) * lag[1] < 0) or None)
-    # of a saturated load, latencies grow with the run, however long
+    # at a saturated load, latencies grow with the run, however long it is
     long_enough = saturated is True or not len(total) or shortest >= BATCHES * total.mean()
     return Figures(
         warm_up=max(warm),
@@ -131,10 +132,10 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
 
 
 def mser5(run: Run) -> int:
-    """The end of the warm-up, in cycles: the truncation that minimises the marginal standard error of the mean latency.
+    """End of the warm-up, in cycles: the truncation that minimises the marginal standard error of the mean latency.
 
-    The observations are total latencies in the order of delivery, in batches of five (larger ones rather than more
-    than 1000 batches). At most half of them is truncated.
+    The observations are total latencies in the order of delivery, in batches of five packets, or of more so that there
+    are at most 1000 batches. At most half of the batches are truncated.
     Source: White 1997; White, Cobb & Spratt 2000 (MSER-5).
     """
     order = np.flatnonzero((run.delivered >= 0) & (run.delivered < run.end))
@@ -152,7 +153,7 @@ def mser5(run: Run) -> int:
 
 
 def histogram(latency: np.ndarray) -> list[tuple[int, int]]:
-    """(lower end, packets) of the non-empty bins: one for each cycle up to 32, then 16 for each doubling."""
+    """Return (lower end, packets) of the non-empty bins: a bin per cycle up to 32, then 16 bins per doubling."""
     if not len(latency):
         return []
     shift = np.maximum(np.frexp(np.maximum(latency, 1).astype(np.float64))[1] - 1 - int(np.log2(BINS_PER_DOUBLING)), 0)
@@ -161,7 +162,7 @@ def histogram(latency: np.ndarray) -> list[tuple[int, int]]:
 
 
 class _Window(NamedTuple):
-    """Flits delivered and generated, packets delivered, sums of latencies for each part; all total latencies."""
+    """For each part: flits delivered and generated, packets delivered, sums of latencies; and all total latencies."""
 
     flits: np.ndarray
     generated: np.ndarray
@@ -193,7 +194,7 @@ def _window(run: Run, begin: int) -> _Window:
 
 
 def _ratio(value: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """(Σ value / Σ weight, its standard error) over batches: the ratio estimator."""
+    """Return (Σ value / Σ weight, its standard error) over batches: the ratio estimator."""
     mean = value.sum() / weight.sum()
     variance = ((value - mean * weight) ** 2).sum() / (len(value) - 1) / len(value)
     return float(mean), float(np.sqrt(variance) / weight.mean())
@@ -202,7 +203,7 @@ def _ratio(value: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
 def _estimate(
     value: np.ndarray, weight: np.ndarray, long_enough: bool = True, over: float | None = None
 ) -> MeanEstimate:
-    """Estimate a mean from all runs' parts, [R, PARTS]; no interval if a batch is shorter than the mean latency."""
+    """Estimate a mean from the parts [R, PARTS] of all runs; no interval if batches are shorter than its latency."""
     if not weight.sum():
         return MeanEstimate(None, None)
     mean = float(value.sum() / (weight.sum() if over is None else over))
@@ -213,13 +214,13 @@ def _estimate(
 
 
 def half_width(value: np.ndarray, weight: np.ndarray) -> float:
-    """Half the width of a 95 % confidence interval for Σ value / Σ weight over successive parts of windows.
+    """Return half the width of a 95 % confidence interval for Σ value / Σ weight over successive parts of windows.
 
-    value, weight   [R, 60] of R runs that differ in their seeds
+    value, weight   [R, 60] for R runs that differ only in their seeds
 
-    The result is the largest half-width by batch means with 20, 10 and 5 batches a run, each with its own Student's t.
-    With 20, it is corrected for the correlation of successive means (lag 1) and for skewness, as in N-Skart. If they
-    are correlated, larger batches count, too, down to two, which show whether a mean still moves; as all runs fill
+    The result is the largest half-width by batch means with 20, 10 and 5 batches per run, each with its Student's t.
+    That with 20 is corrected for the correlation of successive means (lag 1) and for skewness, as in N-Skart. If means
+    are correlated, larger batches down to two also count, which show whether a mean still moves; as all runs fill
     alike, batches of the same time are then joined. Source: Law and Kelton 1984 (batch means); Tafazzoli, Steiger and
     Wilson 2011 (N-Skart: corrections); Marriott and Pope 1954 (bias of the correlation).
     """
@@ -236,12 +237,12 @@ def half_width(value: np.ndarray, weight: np.ndarray) -> float:
 
 
 def _deviations(value: np.ndarray, weight: np.ndarray, batches: int) -> np.ndarray:
-    """float64[R · batches]: value − mean · weight of each batch; their sum is 0."""
+    """float64[R · batches]: value − mean · weight of each batch, whose sum over all batches is 0."""
     return (value - value.sum() / weight.sum() * weight).reshape(len(value) * batches, -1).sum(axis=1)
 
 
 def _width(value: np.ndarray, weight: np.ndarray, batches: int, skewed: bool = False) -> float:
-    """The half-width as if batches were independent; skewed: corrected for their skewness (Willink 2005)."""
+    """Half-width for independent batches. skewed: whether to correct for the batches' skewness (Willink 2005)."""
     deviations = _deviations(value, weight, batches)
     number, square = len(deviations), float((deviations**2).mean())
     if not square:

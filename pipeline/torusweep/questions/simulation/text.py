@@ -16,12 +16,12 @@ from torusweep.quantities import SECONDS, counted, four_digits
 from torusweep.questions.console import BAR_WIDTH, Columns, lost_facts, print_facts, print_note, print_rows
 from torusweep.questions.simulation.statistics import BATCHES
 
-MAX_CHANNELS = 32  # printed of a cyclic wait; --json has all
+MAX_CHANNELS = 32  # channels of a cyclic wait that are printed; --json has all
 Row = dict[str, Any]
 
 
 CYCLES_ALONE = "cycles"
-ACCEPTED = 0.98  # of the offered load: less is accepted by a network that is saturated
+ACCEPTED = 0.98  # share of the offered load; a saturated network accepts less
 UNDECIDED = "undecided"
 NOTES = {
     "saturated?": "less is accepted than was generated, perhaps by chance",
@@ -30,10 +30,10 @@ NOTES = {
 
 
 class Timed(NamedTuple):
-    """The way to show cycles.
+    """How a simulation's cycles are shown.
 
     clock  clock of the simulation
-    unit   unit of latencies, "cycles" or a unit of time; None: cycles, with µs beside them if a cycle has a length
+    unit   unit of latencies: "cycles" or a unit of time; None: cycles, next to µs if a cycle has a length
     """
 
     clock: Clock
@@ -41,30 +41,30 @@ class Timed(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """The factor from cycles to the unit."""
+        """Factor from cycles to the unit."""
         if self.unit in (None, CYCLES_ALONE) or self.clock.cycle is None:
             return 1.0
         return float(self.clock.cycle / SECONDS[str(self.unit)])
 
     @property
     def beside(self) -> str | None:
-        """The unit beside cycles; None if cycles are shown alone, or not at all."""
+        """The unit shown next to cycles; None if cycles are shown alone, or not at all."""
         return "µs" if self.unit is None and self.clock.cycle is not None else None
 
     def time(self, cycles: float) -> str:
-        """Return '257,822 cycles, 82.5 µs', or the time in the requested unit."""
+        """Return the time as '257,822 cycles, 82.5 µs', or in the requested unit."""
         if self.unit not in (None, CYCLES_ALONE):
             return f"{four_digits(cycles * self.scale)} {self.unit}"
         shown = counted(cycles, "cycle", ",.10g")
         return f"{shown}, {four_digits(self.micro(cycles))} µs" if self.beside else shown
 
     def micro(self, cycles: float) -> float:
-        """Microseconds of a number of cycles."""
+        """Convert a number of cycles to microseconds."""
         return cycles * float((self.clock.cycle or 0) * 10**6)
 
 
 def timed_on(network: Topology, clock: Clock, unit: str | None) -> Timed:
-    """The way to show cycles of a network. Raises BadInput for a unit of time if no cycle has a length."""
+    """Return how a network's cycles are shown. Raises BadInput for a unit of time if no cycle has a length."""
     if unit not in (None, CYCLES_ALONE) and clock.cycle is None:
         raise BadInput(
             f"expected cycles on {network.spelling}, whose links say neither a bandwidth nor a latency in units, got"
@@ -74,7 +74,7 @@ def timed_on(network: Topology, clock: Clock, unit: str | None) -> Timed:
 
 
 def print_simulation(console: Console, rows: Sequence[Row], timed: Timed | None = None) -> None:
-    """Print rows of the table `simulation` that differ in their load only; timed: by default cycles alone."""
+    """Print rows of the table `simulation` that differ only in their load. timed: None shows cycles alone."""
     timed = timed or Timed(UNSAID)
     print_facts(console, rows[0]["topology"], _facts(rows[0], timed))
     console.print()
@@ -108,7 +108,7 @@ def print_simulation(console: Console, rows: Sequence[Row], timed: Timed | None 
 
 
 def _facts(row: Row, timed: Timed) -> list[tuple[str, str]]:
-    """(name, value) of the inputs; --json has every column."""
+    """Return the inputs of the simulation as facts (name, value); --json prints every column."""
     buffers = f"{row['virtual_channels']} of {counted(row['buffer_flits'], 'flit')}"
     speedup = f", {row['input_speedup']} virtual channels of a port send at once" if row["input_speedup"] > 1 else ""
     cycles = "until all is delivered" if row["cycles"] is None else f"{row['cycles']:,}"
@@ -155,7 +155,7 @@ def _packets(row: Row) -> str:
 
 
 def _verdict(row: Row) -> str:
-    """The verdict on a load."""
+    """Return the verdict on a load: deadlock, saturated, perhaps saturated, undecided, or none."""
     if row["deadlocked"]:
         return "deadlock"
     if row["saturated"] or not _maybe_saturated(row):
@@ -164,7 +164,7 @@ def _verdict(row: Row) -> str:
 
 
 def _accepts(row: Row) -> bool:
-    """Whether the offered load is accepted; its runs may have generated more, by chance."""
+    """Whether the network accepts the offered load, even if the runs happened to generate more."""
     return bool((row["accepted_load"] or 0.0) >= ACCEPTED * row["offered_load"])
 
 
@@ -173,12 +173,12 @@ def _per_cent(share: float | None) -> str | None:
 
 
 def _maybe_saturated(row: Row) -> bool:
-    """Whether less is accepted than offered, but by no more than chance explains."""
+    """Whether less is accepted than generated, but by no more than chance explains."""
     return row["offered_load"] is not None and row["saturated"] is None
 
 
 def _cycles_enough(row: Row) -> int | None:
-    """The cycles that would give a useful interval of the latency; None if there is one, or no load is steady.
+    """Return the cycles that would give a useful interval of the latency; None if it has one, or no load is steady.
 
     Without an interval, the measured cycles, at least half of a run, are less than 20 latencies. An interval wider than
     half of the latency is of little use.
@@ -194,7 +194,7 @@ def _cycles_enough(row: Row) -> int | None:
 
 
 def _estimate(row: Row, name: str, digits: int, scale: float = 1.0) -> str:
-    """A value and its error, to two significant digits of the error and at most `digits` decimals."""
+    """Write a value and its error, to two significant digits of the error and at most `digits` decimals."""
     if row[name] is None:
         return "–"
     value, error = row[name] * scale, row[f"{name}_error"]
@@ -207,7 +207,7 @@ def _estimate(row: Row, name: str, digits: int, scale: float = 1.0) -> str:
 
 
 def _columns(timed: Timed, generated: bool) -> Columns:
-    """The columns of the table; generated: whether to show the generated load, too, which makes a verdict clear."""
+    """Return the printed table's columns. generated: whether to show the generated load, which explains verdicts."""
     scale, digits = timed.scale, 2 if timed.scale == 1 else 4
 
     def known(name: str, by: float) -> Callable[[Row], str | None]:
@@ -231,7 +231,7 @@ def _columns(timed: Timed, generated: bool) -> Columns:
 
 
 def _curve(rows: Sequence[Row]) -> str:
-    """A bar for each load, as long as its latency. An arrow marks saturated loads: their latency grows with the run."""
+    """Draw a bar per load, as long as its latency. An arrow marks saturated loads, whose latency grows with the run."""
     below = [row["total_latency"] for row in rows if row["total_latency"] and not row["saturated"]]
     largest = max(below, default=max((row["total_latency"] or 1.0) for row in rows))
     lines = []
