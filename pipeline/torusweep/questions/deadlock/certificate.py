@@ -1,4 +1,4 @@
-"""Prove a verdict on deadlock: by an order of the channels along which all dependencies go, or by waiting packets.
+"""Prove a verdict on deadlock: by an order of the channels that all dependencies follow, or by packets that deadlock.
 
 certify/check.py derives the routes of dimension order on tori and meshes under none or dateline. For other routings and
 rules the certificate lists the possible hops at each place, as tables whose digest stands for the routing.
@@ -30,18 +30,18 @@ from torusweep.routing import GivenRouting
 from torusweep.routing.forms import SourceRouting, TableRouting
 
 ROUTING, RULES = "dimension_order", ("none", "dateline")
-LISTED = "listed"  # a routing, and the rule of its classes, that the proof lists
+LISTED = "listed"  # name of a routing, and of the rule of its classes, that the proof lists hop by hop
 Tables = list[list[list[int] | list[list[int]]]]
 
 
 def certified_case(topology: Topology, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> Case:
-    """Return the case. Raises BadInput if the checker does not know the network, or the rule does not suit."""
+    """Return the case to certify. Raises BadInput if the checker does not know the network, or the rule is unfit."""
     check_derived(topology)
     return deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
 
 
 def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> str:
-    """Make the certificate. Raises BadInput if the verdict has no such proof, Refused for too many routes."""
+    """Return the certificate. Raises BadInput if the verdict has no such proof, Refused for too many routes."""
     case = certified_case(topology, routing, vc_rule, virtual_channels)
     claim: dict[str, Any] = {"topology": topology.spelling, "routing": case.routing, "vc_rule": case.vc_rule}
     claim["virtual_channels"] = virtual_channels
@@ -80,12 +80,12 @@ def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual
 
 
 def _listed(table: TableRouting) -> Tables:
-    """For packets to each node, the nodes of the places N, N + 1, …, and hops (place, place, class of the channel).
+    """For packets to each node: the nodes of the places N, N + 1, …, and hops (place, place, class of the channel).
 
-    Packets enter at the places 0 … N − 1, which are the nodes, and leave at their destination's.
+    Packets enter at the places 0 … N − 1, which are the nodes, and leave at the place of their destination.
     """
     nodes = table.topology.nodes
-    entry = table.entry[table.at[table.entry] != table.destination[table.entry]]  # others go round to their source
+    entry = table.entry[table.at[table.entry] != table.destination[table.entry]]  # others return to their source
     if len(entry) != nodes * (nodes - 1):
         raise BadInput("certificate: expected routes between all nodes, got some without; leave the faults out")
     if 3 * len(table.next) > MOST_NUMBERS:
@@ -110,7 +110,7 @@ def _listed(table: TableRouting) -> Tables:
 
 
 def _channels(found: Dependencies, numbers: np.ndarray) -> list[list[int]]:
-    """[tail, head, class] of channels by their numbers, node · W + port · classes + class."""
+    """Return [tail, head, class] of channels, given their numbers node · W + port · classes + class."""
     rest, kind = np.divmod(numbers, found.classes)
     node, port = np.divmod(rest, found.topology.ports.shape[1])
     listed: list[list[int]] = np.stack([node, found.topology.ports[node, port], kind], axis=1).tolist()
@@ -118,7 +118,7 @@ def _channels(found: Dependencies, numbers: np.ndarray) -> list[list[int]]:
 
 
 def _order(graph: DependencyGraph) -> list[int]:
-    """The vertices of an acyclic graph, each before its dependents (Kahn 1962)."""
+    """Return the vertices of an acyclic graph, each before the vertices that depend on it (Kahn 1962)."""
     rows = graph.matrix
     missing = np.bincount(rows.indices, minlength=rows.shape[0])
     order: list[int] = np.flatnonzero(missing == 0).tolist()

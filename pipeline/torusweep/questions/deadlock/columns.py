@@ -18,7 +18,7 @@ DEADLOCK = (
         "channels",
         "int64",
         "channels",
-        "virtual channels (of adaptive routing: escape channels) that some packet passes; null if only a "
+        "virtual channels that some packet passes, or escape channels with adaptive routing; null if only a "
         "superset was searched",
         "neither",
     ),
@@ -26,47 +26,47 @@ DEADLOCK = (
         "dependencies",
         "int64",
         "dependencies",
-        "ordered pairs of these that some packet passes in sequence (escape channels: holds and requests); "
-        "null likewise, and for more than 10,000 escape channels",
+        "ordered pairs of channels that some packet passes in sequence, or holds and requests for escape channels; "
+        "null if channels is null, or for more than 10,000 escape channels",
         "neither",
     ),
-    Column("acyclic", "bool", "", "the channel dependency graph has no cycle"),
+    Column("acyclic", "bool", "", "whether the channel dependency graph has no cycle"),
     Column("deadlock_free", "string", "", "yes or no if proved, otherwise unknown"),
     Column(
-        "argument", "string", "", "the proof: acyclic, escape-acyclic, bubble or counterexample; or why there is none"
+        "argument", "string", "", "the proof: acyclic, escape-acyclic, bubble or counterexample; or why none exists"
     ),
     Column(
         "cycle",
         "list<string>",
         "",
-        "a shortest cycle (the counterexample's, if there is one; with more than 10,000 escape channels, a "
-        "shortest one through some channel): node, its digits, direction, virtual channel; null if there is "
-        "none",
+        "channels of a shortest cycle, or of the counterexample (with more than 10,000 escape channels: of a shortest "
+        "cycle through some channel): node, its digits, direction, virtual channel; null if there is no "
+        "cycle",
     ),
-    Column("cycle_length", "int64", "channels", "channels of that cycle", "neither"),
+    Column("cycle_length", "int64", "channels", "number of channels of cycle", "neither"),
     Column(
         "packets",
         "list<string>",
         "",
-        "for each channel of the cycle a packet, source → destination, that holds it and requests the next "
-        "one (the last: the first); null without a cycle, or if no packets were found",
+        "for each channel of cycle, a packet, source → destination, that holds it and requests the next one (after "
+        "the last, the first); null without a cycle, or if no packets were found",
     ),
     Column(
         "least_virtual_channels",
         "int64",
         "channels",
-        "least number with which a rule makes the graph acyclic (rules other than bubble; r05_wrap in its "
-        "first reading; hops where routes are short; and vc_rule); null: see least_reason",
+        "least number with which some rule makes the graph acyclic (tried: all rules but bubble, r05_wrap in its "
+        "first reading, hops if routes are short, and vc_rule); if null, see least_reason",
         "less",
     ),
-    Column("least_rule", "string", "", "the rule that needs this number"),
+    Column("least_rule", "string", "", "the rule that needs least_virtual_channels"),
     Column(
         "least_reason",
         "string",
         "",
-        "why the number is null: no rule has one, and which were not tried, or it was not determined; otherwise null",
+        "why least_virtual_channels is null: no rule suffices (with the rules not tried), or not determined; else null",
     ),
-    Column("pairs_of", "string", "", "canonical spelling of the traffic whose pairs alone send; null: all pairs do"),
+    Column("pairs_of", "string", "", "canonical spelling of the traffic whose pairs alone send; null if all send"),
     *LOST,
 )
 TABLE = Declaration(

@@ -1,10 +1,10 @@
 """Packets that deadlock: the packets that close a cycle of dependencies, and when they enter.
 
-For each channel of the cycle, one packet holds it and requests the next.
+For each channel of the cycle, one packet holds that channel and requests the next.
 
-If packets are beyond their first channel, they enter together, and none meets another on its way. Each packet makes the
-same number of hops before it holds its channel of the cycle. No two packets have a source, or a link before the cycle,
-in common, and none of these links is in the cycle. So each packet travels as in an empty network, whatever its length,
+If packets have to travel to their channels, they enter together, and none meets another on its way. Each packet makes
+the same number of hops before it holds its channel of the cycle. No two packets share a source, or a link before the
+cycle, and none of these links is in the cycle. So each packet travels as in an empty network, whatever its length,
 and all reach their channels at the same time. Each then requests the next one.
 """
 
@@ -23,21 +23,21 @@ from torusweep.questions.deadlock.window_dependencies import forced_starts, tabl
 from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting, TableRouting
 from torusweep.routing.paths import Runs, crosses, route_hops
 
-MOST_PAIRS = 1 << 18  # of nodes, whose routes are looked at: a second
-DEEPEST = 2  # hops before the channels of the cycle
-MOST_TRIED = 64  # packets for a dependency
+MOST_PAIRS = 1 << 18  # pairs of nodes whose routes are examined: a second
+DEEPEST = 2  # largest number of hops before the channels of the cycle
+MOST_TRIED = 64  # packets tried for a dependency
 BLOCK = 1 << 12  # destinations tried at a time
 
 
 class Together(NamedTuple):
-    """A deadlock. cycle int64[L]: channels, node · W + channel, in order; packets: one that holds each, in words."""
+    """A deadlock. cycle: int64[L], its channels node · W + channel in order; packets: a packet in words for each."""
 
     cycle: np.ndarray
     packets: list[str]
 
 
 class _Starts(NamedTuple):
-    """Beginnings of routes. source, destination int64[R]; channel int64[R, M] of each hop, −1 after the last."""
+    """Beginnings of R routes. source, destination: int64[R]; channel: int64[R, M], one per hop, −1 after the last."""
 
     source: np.ndarray
     destination: np.ndarray
@@ -45,10 +45,10 @@ class _Starts(NamedTuple):
 
 
 def entering_together(routing: SourceRouting | TableRouting, rule: Rule, virtual_channels: int) -> Together | None:
-    """Packets that enter an empty network together and come to wait for each other in a circle for ever.
+    """Find packets that enter an empty network together and come to wait for each other in a circle for ever.
 
-    None if there are none with at most DEEPEST hops before the cycle. They are not searched for with two passes, bubble
-    flow control, classes of several virtual channels (a packet would have to fill each), or too many pairs.
+    None if there are none with at most DEEPEST hops before the cycle. No search is made with two passes, bubble flow
+    control, classes of several virtual channels (a packet would have to fill each), or too many pairs.
     """
     terminals = np.unique(routing.topology.terminals)
     if (
@@ -77,7 +77,7 @@ def entering_together(routing: SourceRouting | TableRouting, rule: Rule, virtual
 
 
 def _starts(routing: SourceRouting, classes: np.ndarray, memory: str, terminals: np.ndarray, most: int) -> _Starts:
-    """The first `most` channels of every route between terminals (torusweep_kernels.dependencies.mark_routes)."""
+    """Return the first `most` channels of every route between terminals, as `kernels.dependencies.mark_routes` does."""
     source, destination = np.repeat(terminals, len(terminals)), np.tile(terminals, len(terminals))
     distinct = source != destination
     source, destination = source[distinct], destination[distinct]
@@ -93,7 +93,7 @@ def _starts(routing: SourceRouting, classes: np.ndarray, memory: str, terminals:
 
 
 def _shortest_cycle(held: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
-    """int64[L]: a shortest cycle of the arcs held → wanted; None without one."""
+    """int64[L]: a shortest cycle of the arcs held → wanted; None if the arcs have no cycle."""
     channels, number = np.unique(np.concatenate([held, wanted]), return_inverse=True)
     tail, head = np.split(number, 2)
     size = len(channels)
@@ -102,9 +102,9 @@ def _shortest_cycle(held: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
 
 
 def _apart(starts: _Starts, goes_on: np.ndarray, before: int, cycle: np.ndarray, count: int) -> list[int] | None:
-    """For each channel of a cycle, a route that reaches it and goes on to the next, apart from the others.
+    """For each channel of a cycle, find a route that reaches it and continues to the next, apart from the other routes.
 
-    goes_on  routes to choose from
+    goes_on  indices of routes to choose from
     before   hops of each route before its channel of the cycle
     count    number of classes of a link
     """
@@ -128,7 +128,7 @@ def _apart(starts: _Starts, goes_on: np.ndarray, before: int, cycle: np.ndarray,
 
 
 class _Hops(NamedTuple):
-    """Two successive channels for each of B packets: int64[B], port · C + class, at the source and at the next node."""
+    """Two successive channels, port · C + class, of B packets: int64[B] at the source and int64[B] at the next node."""
 
     first: np.ndarray
     second: np.ndarray
@@ -137,7 +137,7 @@ class _Hops(NamedTuple):
 def packets_of(
     routing: Routing, rule: Rule, virtual_channels: int, cycle: np.ndarray, *, entering: bool
 ) -> list[str] | None:
-    """`source → destination`, one for each channel of a cycle.
+    """For each channel of a cycle, name the packet that holds it, as `source → destination`.
 
     cycle      int64[L]  node · W + channel, in order
     entering   each channel is the first of some packet, and the next channel its second
@@ -161,7 +161,7 @@ def packets_of(
 
 
 def _along_links(routing: LayeredRouting, cycle: np.ndarray) -> list[str] | None:
-    """For each pair of channels u → v → w the packet from u to w, if both are terminals."""
+    """For each pair of channels u → v → w, name the packet from u to w; None if some u or w is no terminal."""
     ports = routing.topology.ports  # these channels have one class
     near, far = cycle // ports.shape[1], ports.reshape(-1)[np.roll(cycle, -1)]
     if not (routing.plain and routing.lost is None and np.isin([*near, *far], routing.topology.terminals).all()):
@@ -172,9 +172,9 @@ def _along_links(routing: LayeredRouting, cycle: np.ndarray) -> list[str] | None
 def _entering_packets(
     routing: SourceRouting, classes: np.ndarray, memory: str, cycle: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each channel a packet: (source, end of this half of its route, half); a first half may have no hops.
+    """Find a packet for each channel: (source, end of this half of its route, half); a first half may have no hops.
 
-    half   0, 1; 2 = the first half is the first channel, and the second half begins with the second channel
+    half   0 or 1; 2 if the first half is only the first channel, and the second half begins with the second channel
     """
     ports = routing.topology.ports
     count = np.int64(classes.max()) + 1  # int64: a channel's number may exceed the int8 of ports and classes
@@ -209,7 +209,7 @@ def _entering_packets(
 
 
 def _heads(routing: SourceRouting, classes: np.ndarray, cycle: np.ndarray) -> np.ndarray:
-    """int32[L]: the node that each channel of a cycle leads to."""
+    """int32[L]: the node to which each channel of a cycle leads."""
     ports = routing.topology.ports
     source, channel = np.divmod(cycle, ports.shape[1] * (np.int64(classes.max()) + 1))
     return ports[source, channel // (np.int64(classes.max()) + 1)]
@@ -224,7 +224,7 @@ def _starts_with(
     destination: np.ndarray,
     channel: np.int64,
 ) -> np.ndarray:
-    """bool[B]: whether some route from source to destination, int[B], begins with the channel, of `count` classes."""
+    """bool[B]: whether some route from source to destination, int[B], begins with channel, one of `count` classes."""
     moves = routing.moves
     keys, which = np.unique(routing.key(source, destination), return_inverse=True)
     first, _, *runs = routing.routes(keys)
@@ -250,7 +250,7 @@ def _begins_with(
     destination: np.ndarray,
     channels: _Hops,
 ) -> np.ndarray:
-    """bool[B]: whether some route from source to destination, int[B], begins with the channels, of `count` classes."""
+    """bool[B]: whether some route from source to destination, int[B], begins with both channels, of `count` classes."""
     moves = routing.moves
     keys, which = np.unique(routing.key(source, destination), return_inverse=True)
     first, _, *runs = routing.routes(keys)

@@ -6,9 +6,9 @@ The method depends on the routing:
 - other source routing: walk the routes of every pair;
 - plain minimal routing: u → v → w is part of a shortest path exactly if it is a shortest path from u to w;
 - other layered routing: search the states, destination by destination;
-- a table: read off its rows.
+- a table: read the dependencies off its rows.
 
-Cycles of a channel dependency graph: whether one exists, a shortest one, and whether all lie within rings.
+The module also finds cycles of the graph: whether one exists, a shortest one, and whether all lie within rings.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from torusweep.routing.faults import unrouted
 from torusweep.routing.forms import LayeredRouting, Moves, Routing, SourceRouting, TableRouting
 from torusweep.routing.paths import RouteTable
 
-MAX_BYTES = 2**31  # of the dependencies: a byte for each pair of channels at neighbouring nodes
-MAX_PAIRS = 10**8  # of nodes, to walk: about a minute
-MAX_STEPS = 10**10  # of a search over layers, destinations × states × arcs²: about a minute
+MAX_BYTES = 2**31  # bytes of dependencies: one for each pair of channels at neighbouring nodes
+MAX_PAIRS = 10**8  # pairs of nodes to walk: about a minute
+MAX_STEPS = 10**10  # steps of a search over layers, destinations × states × arcs²: about a minute
 BLOCK = 1 << 20  # pairs walked at a time
-STEPS_PER_REPORT = 10**8  # of a search over layers, between reports of progress
+STEPS_PER_REPORT = 10**8  # steps of a search over layers between reports of progress
 
 
 @dataclass(frozen=True, eq=False)
 class Dependencies:
-    """The dependencies of a routing on a network.
+    """The channel dependencies of a routing on a network.
 
-    classes   of each physical channel
-    channels  used channels, and dependencies between them
-    complete  whether every dependency occurs in some route; if False, some may not
+    classes   number of classes of each physical channel
+    channels  the used channels, and the dependencies between them
+    complete  whether every dependency occurs in some route; if False, some dependencies may not occur
     """
 
     topology: Topology
@@ -64,7 +64,7 @@ class Dependencies:
 
 
 def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: Progress = None) -> Dependencies:
-    """The dependencies of a routing between all terminals under a rule.
+    """Return the channel dependencies of a routing between all terminals under a rule.
 
     Raises Refused if the graph, or the work to find it, is too large.
     """
@@ -90,13 +90,13 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
 
 
 def merge_classes(found: Dependencies, number: int = 1) -> Dependencies:
-    """Merge the classes of a physical channel from `number` − 1 on into one; 1 gives the dependencies under rule none.
+    """Merge each physical channel's classes from `number` − 1 on into one; 1 gives the dependencies under rule none.
 
-    A rule with more classes than virtual channels has these dependencies.
+    These are the dependencies under a rule that has more classes than there are virtual channels.
     """
     nodes, ports, classes = found.topology.nodes, found.topology.ports.shape[1], found.classes
     used, depends, ending, starting = found.channels
-    first = np.arange(min(number, classes))  # of the classes that become one
+    first = np.arange(min(number, classes))  # the first class of each merged class
     pairs = depends.reshape(nodes, ports, classes, ports, classes)
     for axis in (2, 4):
         pairs = np.bitwise_or.reduceat(pairs, first, axis=axis)
@@ -114,7 +114,7 @@ def _mark_runs(
     moves, pairs = routing.moves, len(_terminals(routing.topology)) ** 2
     if (classes[:, 0] == classes[:, 1]).all() or not moves.wrap.any():
         memory = "run"  # no class depends on a crossing
-    # packets of nodes to themselves, which only routings by way of a random node have, are in neither half alone
+    # packets from a node to itself, which only routings of two passes have, are in neither half alone
     others = routing.lost is not None and (routing.lost % (routing.topology.nodes + 1)).any()
     whole = not others and _all_linked_are_terminals(routing.topology)
     if whole and mark_windows(routing, classes, memory, channels, progress):
@@ -137,10 +137,11 @@ def walk_all_pairs(
     table: RouteTable | None = None,
     at: np.ndarray | None = None,
 ) -> None:
-    """Walk the routes of every pair of terminals, of all or of these, and mark their channels and dependencies.
+    """Walk the routes of every pair of terminals, and mark their channels and dependencies.
 
-    table  routes of the routing, which several calls share
-    at     random nodes of two passes; None: all nodes
+    terminals  sources and destinations; None for all terminals
+    table  routes of the routing, which several calls share; None to build them
+    at     nodes that may be the random node of a route of two passes; None for all nodes
     With two passes, `ending` is marked for first halves only and `starting` for second halves only.
     """
     moves, table = routing.moves, table or RouteTable(routing)
@@ -164,11 +165,11 @@ def walk_all_pairs(
 
 
 def _only_returning(routing: SourceRouting, classes: np.ndarray, memory: str, width: int, at: np.ndarray) -> np.ndarray:
-    """Channels whose packets come from, or go to, a single node that sends itself nothing.
+    """Find channels whose packets come from, or go to, a single node that sends nothing to itself.
 
     at       int[A]: the random nodes where first halves end and second halves begin
     returns  int64[2, N, W]: the only source of first halves that end with each channel, the only destination of second
-             halves that begin with it; −1 = several, or none
+             halves that begin with it; −1 if there are several such nodes, or none
     """
     nodes = routing.topology.nodes
     scratch, only = no_channels(nodes, width), np.full((2, nodes, width), NO_PORT)
@@ -184,7 +185,7 @@ def _only_returning(routing: SourceRouting, classes: np.ndarray, memory: str, wi
 def _pairs(
     routing: SourceRouting, sources: np.ndarray, destinations: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Blocks of all pairs of distinct nodes with a route, ordered by the cell of the source: a block has few keys."""
+    """Yield blocks of all pairs of distinct nodes with a route, by the source's cell, so that a block has few keys."""
     step, cell = max(1, BLOCK // len(destinations)), routing.cell
     for own in np.unique(cell[sources]):
         members = sources[cell[sources] == own]
@@ -198,9 +199,9 @@ def _pairs(
 
 
 def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress) -> bool:
-    """Mark the dependencies of a layered routing; returns whether they are complete.
+    """Mark the dependencies of a layered routing. Returns whether they are complete.
 
-    If the search would take too long, mark every turn between states, which is an upper bound.
+    If the search would take too long, every turn between states is marked, which is an upper bound.
     """
     topology = routing.topology
     terminals = _terminals(topology)
@@ -209,7 +210,7 @@ def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress
         return True
     steps = len(terminals) * routing.states.size * routing.states.shape[1]
     if steps <= MAX_STEPS:
-        some = steps // STEPS_PER_REPORT + 1 if routing.lost is None else len(terminals)  # whose sources are all alike
+        some = steps // STEPS_PER_REPORT + 1 if routing.lost is None else len(terminals)  # of equal sources
         parts = np.array_split(terminals, min(len(terminals), some))
         for number, destinations in enumerate(parts):
             sources = terminals
@@ -241,7 +242,7 @@ def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress
 
 
 def _mark_shortest_paths(topology: Topology, channels: Channels) -> None:
-    """Mark u → v → w wherever it is a shortest path: w is neither u nor adjacent to u."""
+    """Mark u → v → w wherever it is a shortest path: if w is neither u nor adjacent to u."""
     ports = topology.ports
     channels.used[:] = ports != NO_PORT
     for port in range(ports.shape[1]):
@@ -261,10 +262,10 @@ def _all_linked_are_terminals(topology: Topology) -> bool:
 
 
 class DependencyGraph(NamedTuple):
-    """A dependency graph.
+    """A channel dependency graph.
 
-    channel  int64[V]    node · W + channel for each vertex
-    matrix   bool[V, V]  packets that hold the row's channel request the column's
+    channel  int64[V]    channel of each vertex: node · W + channel
+    matrix   bool[V, V]  whether packets that hold the row's channel request the column's channel
     """
 
     channel: np.ndarray
@@ -272,7 +273,7 @@ class DependencyGraph(NamedTuple):
 
 
 def dependency_graph(found: Dependencies, bit: int = DEPENDS) -> DependencyGraph:
-    """The used channels, and the dependencies with a bit of `torusweep_kernels.dependencies.Channels.depends`."""
+    """Return the graph of the used channels, and of the dependencies that have the given bit (`Channels.depends`)."""
     ports, (used, depends, *_) = found.topology.ports, found.channels
     width = used.shape[1]
     channel = np.flatnonzero(used)
@@ -286,19 +287,19 @@ def dependency_graph(found: Dependencies, bit: int = DEPENDS) -> DependencyGraph
 
 
 def is_acyclic(matrix: scipy.sparse.csr_array) -> bool:
-    """Whether a graph has no cycle; it must have no arc from a vertex to itself."""
+    """Whether a graph has no cycle. No vertex may have an arc to itself."""
     return bool(
         scipy.sparse.csgraph.connected_components(matrix, connection="strong", return_labels=False) == matrix.shape[0]
     )
 
 
 def are_acyclic(found: Dependencies) -> bool:
-    """Whether the dependencies have no cycle, which proves the absence of deadlock (Dally & Seitz 1987)."""
+    """Whether the dependencies have no cycle, which proves that the routing is deadlock-free (Dally & Seitz 1987)."""
     return is_acyclic(dependency_graph(found).matrix)
 
 
 def shortest_channel_cycle(graph: DependencyGraph) -> np.ndarray:
-    """int64[L]: the channels (node · W + channel) of a shortest cycle, in order; empty if the graph is acyclic."""
+    """int64[L]: channels (node · W + channel) of a shortest cycle, in order; empty if the graph is acyclic."""
     label = scipy.sparse.csgraph.connected_components(graph.matrix, connection="strong")[1]
     inside = np.flatnonzero(np.bincount(label)[label] > 1)
     part = graph.matrix[inside][:, inside]
@@ -306,7 +307,7 @@ def shortest_channel_cycle(graph: DependencyGraph) -> np.ndarray:
 
 
 def cycles_lie_in_rings(graph: DependencyGraph, moves: Moves) -> bool:
-    """Whether every cycle lies within one ring of a direction (with one class); False if a channel is in two rings."""
+    """Whether every cycle lies in one ring of a direction, with one class; False if a channel is in two rings."""
     nodes, ports = moves.topology.ports.shape
     after = np.full((nodes, ports), -1, np.int64)  # the ring's next channel
     for d in range(moves.port.shape[1]):
@@ -332,5 +333,5 @@ def cycles_lie_in_rings(graph: DependencyGraph, moves: Moves) -> bool:
     tail, head = graph.matrix.nonzero()
     between = on[tail] != graph.channel[head]
     tail, head = ring[tail[between]], ring[head[between]]
-    # only the ring's next channel leaves the far end of a channel, so that each of these arcs leaves its ring
+    # of a ring, only the next channel leaves the far end of a channel, so each of these arcs leaves its ring
     return is_acyclic(scipy.sparse.csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size)))

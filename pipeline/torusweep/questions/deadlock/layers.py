@@ -1,7 +1,7 @@
-"""Virtual channels that break every cycle of a routing: the remedy if no rule does.
+"""Assignments of virtual channels that break every cycle of a routing: the remedy if no rule does.
 
-Layers divide the paths among virtual channels so that no layer can deadlock. Datelines are a set of channels that all
-cycles pass; behind each of them, a packet moves to its next virtual channel.
+Layers divide the paths among virtual channels so that no layer can deadlock. Datelines are a set of channels that every
+cycle passes; after each of them, a packet moves to its next virtual channel.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from torusweep.routing.forms import AdaptiveRouting, Routing, TableRouting
 from torusweep.routing.tables.as_table import table_of, with_hop_counts
 from torusweep.routing.tables.rows import table_of_kernel
 
-MOST_SPLIT_PAIRS = 1 << 14  # of packets that draw between many ways, each of which has its dependencies
-MOST_REMEDIED = 1 << 14  # pairs of routers, or channels, for which a remedy is looked for: seconds
-CYCLIC = 2  # virtual channels, the least number where one has a cycle
-MOST_WAYS = 1.5  # rows of a configuration, on average, up to which there is no such limit
-BOUND = "1 where all paths together have no cycle, otherwise at least 2"
+MOST_SPLIT_PAIRS = 1 << 14  # pairs whose packets draw among many ways, each of which has its own dependencies
+MOST_REMEDIED = 1 << 14  # pairs of routers, or channels, for which a remedy is searched for: seconds
+CYCLIC = 2  # least number of virtual channels if one virtual channel has a cycle
+MOST_WAYS = 1.5  # mean rows of a configuration up to which MOST_SPLIT_PAIRS does not apply
+BOUND = "1 if all paths together have no cycle, otherwise at least 2"
 METHOD = "greedy, path by path, as in LASH (Skeie et al. 2002); layers without a cycle (Dally & Seitz 1987)"
 
 
 class Layers(NamedTuple):
-    """The layer of the path, or paths, of every pair of terminals: packets keep to the virtual channel of their layer.
+    """The layer of the paths of every pair of terminals; packets keep to the virtual channel of their layer.
 
     topology, routing   spellings
-    lower, upper        bounds of the least number of layers: fewer than `lower` are too few, `upper` suffice
-    source, destination, layer   int64[E], int64[E], int16[E] for every pair
+    lower, upper        bounds of the least number of layers: fewer than `lower` do not suffice, `upper` suffice
+    source, destination, layer   int64[E], int64[E], int16[E]: the E pairs, and the layer of each
     """
 
     topology: str
@@ -52,7 +52,7 @@ class Layers(NamedTuple):
 
     @property
     def record(self) -> dict[str, Any]:
-        """The bounds, and how many paths are in each layer."""
+        """The bounds, and the number of paths in each layer."""
         return {
             "topology": self.topology,
             "routing": self.routing,
@@ -65,26 +65,26 @@ class Layers(NamedTuple):
 
     @property
     def table(self) -> pa.Table:
-        """The layer of every pair: source, destination, layer."""
+        """A table of all pairs: source, destination, layer."""
         names = ("source", "destination", "layer")
         return pa.table({name: getattr(self, name).astype(np.int32) for name in names})
 
 
 def layers(topology: Topology, routing: str | GivenRouting) -> Layers:
-    """Divide the paths between all terminals among few layers by a greedy search; see `layers_of_form`."""
+    """Divide the paths between all terminals among few layers by a greedy search. Errors as in `layers_of_form`."""
     name, form = routing_on(routing, topology)
     check_reachability(name, form)
     return layers_of_form(name, form)
 
 
 def layers_of_form(name: str, form: Routing) -> Layers:
-    """Divide the paths of a named routing among few layers by a greedy search.
+    """Divide the paths of a routing, and of the given name, among few layers by a greedy search.
 
     All paths of a pair are in one layer, whatever virtual channels the routing itself names. Two orders are tried, by
     destination and by source; the result with fewer layers is returned.
 
-    Raises BadInput if the routing does not suit the network, Refused if it has too many routes, or if the search ends
-    without layers for all.
+    Raises BadInput if the routing does not suit the network, Refused if it has too many routes, or if the search does
+    not find layers for all paths.
     """
     topology, table = form.topology, table_of(form)
     if len(table.entry) > MOST_SPLIT_PAIRS and len(table.port) > MOST_WAYS * len(table.at):
@@ -109,7 +109,7 @@ def layers_of_form(name: str, form: Routing) -> Layers:
 
 
 def _assigned(kernel: Any, channels: Channels, table: TableRouting, order: np.ndarray) -> np.ndarray:
-    """int16[E]: the layer of every entry, placed in an order."""
+    """int16[E]: the layer of every entry of the table, if entries are placed in the given order."""
     layer = np.empty(len(order), np.int16)
     layer[order] = assign_layers(kernel, channels, table.entry[order])
     return layer
@@ -121,7 +121,7 @@ def _acyclic(table: TableRouting) -> bool:
 
 
 def _arcs(table: TableRouting) -> np.ndarray:
-    """int64[4, A]: every dependency between two channels of a table: their physical channels, and their classes."""
+    """int64[4, A]: every dependency between two channels of a table: both physical channels, and the class of each."""
     channel = table.at[table.owner].astype(np.int64) * table.topology.ports.shape[1] + table.port
     parts = [
         np.unique(np.stack([channel[row], channel[then], table.kind[row], table.kind[then]]), axis=1)
@@ -131,7 +131,7 @@ def _arcs(table: TableRouting) -> np.ndarray:
 
 
 def _graph(table: TableRouting, arcs: np.ndarray) -> scipy.sparse.csr_array:
-    """bool[N · P, N · P]: packets that hold the row's physical channel request the column's."""
+    """int64[N · P, N · P]: nonzero if packets that hold the row's physical channel request the column's."""
     size = table.topology.ports.size
     return scipy.sparse.csr_array((np.ones(arcs.shape[1], np.int64), (arcs[0], arcs[1])), shape=(size, size))
 
@@ -139,10 +139,10 @@ def _graph(table: TableRouting, arcs: np.ndarray) -> scipy.sparse.csr_array:
 class Remedy(NamedTuple):
     """Two assignments of virtual channels, each of which breaks every cycle of a routing.
 
-    virtual_channels   number for datelines. It suffices; 2 is the least, since one has a cycle
-    datelines          int64[D, 2]: node and next node of the channels behind which packets change
+    virtual_channels   number of virtual channels that suffice with datelines; at least 2, since one has a cycle
+    datelines          int64[D, 2]: both ends of the channels after which packets change their virtual channel
     table              the routing, with the virtual channel of each hop
-    layers             None if there are too many, or too many ways to search for them
+    layers             the layers; None if there would be too many, or too many ways to search for them
     """
 
     virtual_channels: int
@@ -152,7 +152,7 @@ class Remedy(NamedTuple):
 
     @property
     def record(self) -> dict[str, Any]:
-        """Virtual channels by datelines and by layers, each with whether it is minimal."""
+        """Virtual channels by datelines and by layers, each with whether their number is the least."""
         own, pairs = self.layers, self.datelines.tolist()
         return {
             "virtual_channels": self.virtual_channels,
@@ -165,11 +165,11 @@ class Remedy(NamedTuple):
 
 
 def remedy_of(name: str, form: Routing | AdaptiveRouting) -> Remedy | None:
-    """The remedy for a routing that has a cycle with one virtual channel; None if there is too much to try.
+    """Find a remedy for a routing that has a cycle with one virtual channel; None if the search would be too large.
 
     A greedy search removes channels, the datelines, from the dependency graph until it has no cycle. The virtual
-    channel of a hop is the number of datelines that the packet has passed; numbers without a cycle together are merged,
-    and between the others dependencies only lead upwards (Dally & Seitz 1987).
+    channel of a hop is the number of datelines that the packet has passed. Successive numbers that have no cycle
+    together are merged; between the others, dependencies only lead upwards (Dally & Seitz 1987).
     """
     topology = form.topology
     pairs = len(np.unique(topology.terminals)) ** 2
@@ -192,7 +192,7 @@ def remedy_of(name: str, form: Routing | AdaptiveRouting) -> Remedy | None:
 
 
 def _fewest(table: TableRouting) -> TableRouting:
-    """Merge successive classes of a table, in which they never fall on a packet's way, while they stay acyclic."""
+    """Merge successive classes of a table, which never decrease on a packet's way, as long as they stay acyclic."""
     arcs, first, merged = _arcs(table), 0, np.zeros(table.kinds, np.int16)
     for kind in range(1, table.kinds):
         inside = (arcs[2] >= first) & (arcs[3] <= kind)
@@ -203,12 +203,12 @@ def _fewest(table: TableRouting) -> TableRouting:
 
 
 def _downwards(topology: Topology) -> np.ndarray:
-    """bool[N · P]: channels to lower-numbered nodes, without which no path returns (negative hops, Gopal 1985)."""
+    """bool[N · P]: channels to lower-numbered nodes; without them, no path returns (negative hops, Gopal 1985)."""
     return ((topology.ports >= 0) & (topology.ports < np.arange(topology.nodes)[:, None])).ravel()
 
 
 def _cut(graph: scipy.sparse.csr_array, first: np.ndarray | None) -> np.ndarray:
-    """bool[V]: vertices that meet every cycle, none of which can be spared.
+    """bool[V]: a set of vertices that meets every cycle, and of which no vertex can be left out.
 
     first  vertices to begin with; None: take from each strong component in turn the vertex on most paths through it
     """
@@ -231,7 +231,7 @@ def _cut(graph: scipy.sparse.csr_array, first: np.ndarray | None) -> np.ndarray:
 
 
 def _on_cycles(graph: scipy.sparse.csr_array, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(vertices in strong components of two or more, these components) of the remaining part, bool[V]."""
+    """(vertices in strong components of two or more, their components) of the graph's remaining part. left: bool[V]."""
     vertex = np.flatnonzero(left)
     component = scipy.sparse.csgraph.connected_components(graph[vertex][:, vertex], connection="strong")[1]
     inside = np.bincount(component, minlength=1)[component] > 1

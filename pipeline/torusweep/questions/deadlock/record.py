@@ -1,6 +1,6 @@
 """The row of the table `deadlock`: verdict, cycle and least virtual channels of a routing under a rule.
 
-The least number of virtual channels is that for which some rule makes the dependency graph acyclic.
+The least number of virtual channels is the smallest with which some rule makes the dependency graph acyclic.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from torusweep.routing.tables.as_table import table_of
 from torusweep.traffic import GivenTraffic
 
 GraphKey = tuple[bytes, str, int | None]
-PARTS = 16  # graphs that a search for the least number of virtual channels builds, about
+PARTS = 16  # approximate number of graphs that a search for the least number of virtual channels builds
 NO_RULES: Mapping[str, Rule] = {}
 NUMBER = re.compile(r"\d+")
 
 
 class LeastVirtualChannels(NamedTuple):
-    """The least number of virtual channels and its rule. If both are None, `reason` says why."""
+    """The least number of virtual channels, and its rule. If there is none, both are None, and `reason` says why."""
 
     number: int | None
     rule: str | None
@@ -66,11 +66,11 @@ def least_virtual_channels(
 ) -> LeastVirtualChannels:
     """Try every rule with 1, 2, … virtual channels until a dependency graph is acyclic.
 
-    A rule is made when it is reached: those that count hops are the last, and take longest.
+    A rule is made when its turn comes: rules that count hops are the last, and take longest to make.
 
-    known     whether a graph is acyclic, by `graph_key`; the search adds its own results
-    progress  receives the share of built graphs, of all that may be needed
-    also      rules to try beside the candidates
+    known     whether graphs are acyclic, by `graph_key`; the search adds its own results
+    progress  called with the share of the graphs that are built, of all that may be needed
+    also      further rules to try, by name
     """
     rules: dict[str, Rule] = {}
     untried = dict.fromkeys(() if isinstance(form, AdaptiveRouting) else COUNTING_RULES[:1])
@@ -92,7 +92,7 @@ def least_virtual_channels(
                     yield name, rule
 
     adaptive, built = adaptive_channels(form), 0
-    whole: dict[str, Dependencies] = {}  # of rules that count hops: all their classes, the last of which are merged
+    whole: dict[str, Dependencies] = {}  # for rules that count hops: dependencies of all classes, before merging
     for number in range(1 + adaptive, MAX_VIRTUAL_CHANNELS + 1):
         # with one class, all rules are rule none
         for name, rule in islice(fitting(), 1) if number == 1 + adaptive else fitting():
@@ -117,12 +117,12 @@ def least_virtual_channels(
 
 
 def adaptive_channels(form: Routing | AdaptiveRouting) -> int:
-    """The least number of virtual channels that the rule does not govern: 1 with adaptive routing, else 0."""
+    """Number of virtual channels that must remain outside the rule: 1 with adaptive routing, else 0."""
     return int(isinstance(form, AdaptiveRouting))
 
 
 def graph_key(rule: Rule, virtual_channels: int) -> GraphKey:
-    """A key that rules with the same graph share: the classes, and how they are chosen if they differ."""
+    """Return a key that is equal for rules with the same graph: the classes, and how they are chosen if they differ."""
     classes = rule.within(virtual_channels)
     if int(classes.max()) == 0:
         return b"", "", None
@@ -144,18 +144,18 @@ def deadlock_record(
     traffic: str | GivenTraffic | None = None,
     progress: Progress = None,
 ) -> dict[str, Any]:
-    """The row of the table `deadlock`, as Python values.
+    """Return the row of the table `deadlock`, as Python values.
 
-    routing            a spelling (torusweep.routing, and `adaptive`), or a routing
+    routing            a spelling (torusweep.routing, and `adaptive`), or a routing object
     vc_rule            a spelling (torusweep.questions.deadlock.rules). With adaptive routing, the rule is that of the
                        escape, and the columns `channels` and `dependencies` are those of the escape channels, including
                        indirect dependencies
-    virtual_channels   of every physical channel, 1 … 16. The rule's classes share them evenly; the lower classes take
-                       the remainder. With adaptive routing, each class of the escape has one, and the others (at least
-                       one) are adaptive
-    traffic            only packets of pairs that it uses count; None: of all pairs of terminals
-    progress           receives the share of the work that is done: half for the verdict, half for the least number of
-                       virtual channels
+    virtual_channels   number on every physical channel, 1 … 16. The rule's classes share them evenly; the lower classes
+                       take the remainder. With adaptive routing, each class of the escape has one virtual
+                       channel, and the others (at least one) are adaptive
+    traffic            only packets of pairs with this traffic count; None: packets of all pairs of terminals
+    progress           called with the share of the work that is done: half for the verdict, half for the least number
+                       of virtual channels
 
     Raises BadInput if a name or a parameter is wrong, if topology, routing and rule do not fit each other, or if the
     routing does not reach every destination; Refused if the graph, or the work to find it, is too large.
@@ -170,7 +170,7 @@ def deadlock_record(
     if graph is not None and not isinstance(case.own, AdaptiveRouting):
         # a cycle remains a cycle when classes merge
         known[graph_key(none(case.own), 1)] = found.acyclic and are_acyclic(merge_classes(graph))
-    # no number is called the least, or absent, against this row's proof
+    # the row's own rule is tried too, so that the least number does not contradict this row's proof
     own = {} if rule.bubble else {case.vc_rule: rule}
     least = least_virtual_channels(case.routing, case.own, known, part_of(progress, 1, 2), own)
     cycle = packets = together = None
@@ -213,7 +213,7 @@ def deadlock_record(
 
 
 def is_proved_free(case: Case) -> bool:
-    """Whether `deadlock_record` proves the case deadlock-free, without its other columns. Raises Refused as it does."""
+    """Whether `deadlock_record` would prove the case deadlock-free. Raises Refused where `deadlock_record` does."""
     form, rule = case.form, case.rule
     if not isinstance(form, AdaptiveRouting):
         return proves_deadlock_free(form, rule, dependencies(form, rule, case.virtual_channels))
@@ -223,12 +223,12 @@ def is_proved_free(case: Case) -> bool:
 
 
 def least_rule(topology: Topology, routing: str | GivenRouting) -> tuple[int | None, str | None]:
-    """(`least_virtual_channels`, `least_rule`) of `deadlock_record`. Raises BadInput for an unfit routing."""
+    """Return the columns (least_virtual_channels, least_rule) of `deadlock_record`. Raises BadInput as that does."""
     return least_virtual_channels(*resolve_routing(routing, topology), {})[:2]
 
 
 def _examine(case: Case, progress: Progress) -> tuple[Verdict, np.ndarray, int | None, int | None, Dependencies | None]:
-    """(verdict, virtual channels of each class, number of channels, number of dependencies, graph unless adaptive)."""
+    """Return (verdict, virtual channels per class, number of channels, number of dependencies, graph or None)."""
     form, rule, virtual_channels = case.form, case.rule, case.virtual_channels
     if isinstance(form, AdaptiveRouting):
         shares = np.ones(min(rule.number, virtual_channels - 1), np.int64)
@@ -245,7 +245,7 @@ def _examine(case: Case, progress: Progress) -> tuple[Verdict, np.ndarray, int |
 
 
 def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Verdict) -> tuple[Routing, Verdict]:
-    """The routing as a table, and "no" if packets without a choice can hold a cycle; otherwise both unchanged."""
+    """Return (routing as a table, verdict "no") if packets without a choice can hold a cycle; else both unchanged."""
     if len(np.unique(form.topology.terminals)) ** 2 > MOST_PAIRS:
         return form, found
     table = table_of(form)
@@ -254,7 +254,7 @@ def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Ve
 
 
 def _argument(case: Case, found: Verdict) -> str:
-    """The argument, with the assumption on packets that choose, and the hops that share a class if that matters."""
+    """Add to the argument how packets come to choose the routes, and which hops share a class, if either matters."""
     parts, rule = [found.argument], case.rule
     if chooses(case.routing) and found.deadlock_free == "no":
         parts.append("queues can make them choose these routes")
@@ -264,14 +264,14 @@ def _argument(case: Case, found: Verdict) -> str:
 
 
 def _count(found: Dependencies, shares: np.ndarray) -> tuple[int, int]:
-    """(used virtual channels, dependencies between them)."""
+    """Return (number of used virtual channels, number of dependencies between them)."""
     own = np.tile(shares, found.topology.ports.shape[1])
     per_pair = (found.channels.depends > 0).sum(axis=0, dtype=np.int64)
     return int((found.channels.used.sum(axis=0, dtype=np.int64) * own).sum()), int(own @ per_pair @ own)
 
 
 def _channel_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel: int) -> str:
-    """A channel in words: node, its digits, direction or next node, first virtual channel of its class."""
+    """Describe a channel in words: node, its digits, direction or next node, first virtual channel of its class."""
     topology = form.topology
     rest, kind = divmod(channel, len(shares))
     node, port = divmod(rest, topology.ports.shape[1])
@@ -281,7 +281,7 @@ def _channel_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel:
     ]
     head = int(topology.ports[node, port])
     where = f"to {head}"
-    if topology.plan.names is not None:  # beside the number, in place of the digits
+    if topology.plan.names is not None:  # names are shown next to numbers, in place of digits
         digits, where = [str(name_of(topology, node))], f"{where} ({name_of(topology, head)})"
     if isinstance(form, SourceRouting | AdaptiveRouting):
         moves = form.escape.moves if isinstance(form, AdaptiveRouting) else form.moves

@@ -1,7 +1,7 @@
 """Windows: the hops and turns that occur in routes. Their number does not grow with the pairs of nodes.
 
 A class that is decided within a run depends on two things: the node, and the number of hops that the
-packet has made in this direction. Whether it has crossed the ring's dateline is monotone in those hops.
+packet has made in this direction. Once the packet has crossed the ring's dateline, further hops do not change that.
 The least and the greatest number of hops that occur therefore show every class that occurs.
 
 Routes by way of a random node also have dependencies from the end of the first half to the second half.
@@ -20,20 +20,20 @@ from torusweep.routing.forms import SourceRouting
 
 Progress = Callable[[float], None] | None
 BLOCK = 1 << 20  # keys whose routes are decomposed at a time
-MAX_HOPS = 1 << 15  # of a run: an int16
-END = -1  # stands for a direction where there is none
+MAX_HOPS = 1 << 15  # hops of a run: an int16
+END = -1  # in place of a direction at the end of a route
 
 
 def part_of(progress: Progress, number: int, parts: int) -> Progress:
-    """The callback for part `number` (0 …) of `parts` equal parts of the work."""
+    """Return the callback that reports the progress of part `number` (0 …) of `parts` equal parts of the work."""
     return None if progress is None else lambda share: progress((number + share) / parts)
 
 
 class Window(NamedTuple):
     """A part of a route: some hops in one direction, then the next hop.
 
-    direction, phase       of the run
-    onwards, next_phase    direction and phase of the next hop; END if the window has none
+    direction, phase       direction and phase of the run
+    onwards, next_phase    direction and phase of the next hop; END if the window has no next hop
     turned                 whether the next hop begins a new run
     leading                whether the hops are the first of the route
     ending                 whether the hops are the last of the route
@@ -49,14 +49,14 @@ class Window(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """least, most: int64[cells]: hops of a window before its node, by the cell of that node; 0 = never."""
+    """least, most: int64[cells], fewest and most hops of a window before its node, by the node's cell; 0 = never."""
 
     least: np.ndarray
     most: np.ndarray
 
 
 class _Turns(NamedTuple):
-    """The distinct runs: from a node of `cell`, `hops` in a direction, then `onwards` or END; int64[R] each."""
+    """R distinct runs: from a node of `cell`, `hops` in a direction, then a hop `onwards` or END; int64[R] each."""
 
     cell: np.ndarray
     direction: np.ndarray
@@ -68,9 +68,9 @@ class _Turns(NamedTuple):
 
 
 def cells_onward(routing: SourceRouting) -> np.ndarray | None:
-    """int64[D, cells]: the cell that each direction leads to from each cell, −1 = none.
+    """int64[D, cells]: the cell to which each direction leads from each cell, −1 = none.
 
-    None if that depends on the node, or if a direction leads from two nodes to the same node.
+    None if that cell depends on the node, or if a direction leads from two nodes to the same node.
     """
     moves, cells = routing.moves, int(routing.cell.max()) + 1
     onward = np.full((moves.port.shape[1], cells), -1)
@@ -86,9 +86,9 @@ def cells_onward(routing: SourceRouting) -> np.ndarray | None:
 def windows(
     routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progress: Progress = None
 ) -> dict[Window, Reach] | None:
-    """Every window of the routes of all keys, with its reach.
+    """Return every window of the routes of all keys, with its reach.
 
-    axis_memory   whether packets remember a crossing along the axis; then returns None if some route revisits an axis
+    axis_memory   whether packets remember a crossing along the axis; then None is returned if a route revisits an axis
     """
     turns = _turns(routing, onward, axis_memory, progress)
     if turns is None:
@@ -167,13 +167,13 @@ def _turns(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progre
 
 
 def runs_first(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> list[np.ndarray]:
-    """The same runs, int64[R, L], with the empty runs of each row at its end."""
+    """Return the same runs, int64[R, L], with the empty runs of each row moved to its end."""
     order = np.argsort(hops == 0, axis=1, kind="stable")
     return [np.take_along_axis(array, order, axis=1).astype(np.int64) for array in (direction, hops, phase)]
 
 
 def _successive_runs(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
-    """(direction, hops, phase, next direction or END, its phase) of the first run of each row, of the second …"""
+    """Yield (direction, hops, phase, next direction or END, its phase) of each row's first run, then its second, …."""
     empty = np.zeros((len(hops), 1), np.int64)
     after = np.where(np.hstack([hops, empty]) > 0, np.hstack([direction, empty]), END)
     stage = np.where(after == END, 0, np.hstack([phase, empty]))
@@ -188,7 +188,7 @@ def _revisits_axis(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -
 
 
 def _longest_runs(turns: _Turns) -> _Turns:
-    """The longest runs among runs that agree in cell, direction, phase and `leading`."""
+    """Return the longest run among those that agree in cell, direction, phase and `leading`."""
     order = np.lexsort((-turns.hops, turns.phase, turns.direction, turns.cell, turns.leading))
     rows = np.stack([turns.cell, turns.direction, turns.phase, turns.leading], axis=1)[order]
     new = np.ones(len(rows), bool)
@@ -197,7 +197,7 @@ def _longest_runs(turns: _Turns) -> _Turns:
 
 
 def cells_after(onward: np.ndarray, cell: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
-    """int64[R]: the cell after the given hops from each cell; −1 where a hop does not exist."""
+    """int64[R]: the cell after the given number of hops from each cell; −1 if one of the hops does not exist."""
     if onward.shape[1] == 1:
         return cell
     # strides of 1, 2, 4, … hops; −1 (no cell) indexes the last column, which leads to −1 again
@@ -216,19 +216,19 @@ def join_halves(
     """Add the dependencies between the two halves of routes by way of a random node.
 
     Each channel that ends a first half depends on every channel that starts a second half at the same node. This
-    includes packets to their own source, which also pass the random node, except for `returning`. If the channel is the
-    whole first half, these are the first two channels of a route: of a packet to another node than its source, because
-    a deadlock must not rest on packets that need no network.
+    includes packets to their own source, which also pass the random node, except those that `returning` finds. If the
+    channel is the whole first half, both are the first two channels of a route: only of packets to nodes other than
+    their source, because a deadlock must not rest on packets that need no network.
 
     returning  at random nodes, the only source of first halves that end with each channel, and the only destination of
                second halves that begin with it, int[2, N, W], −1 = none. If they are equal, there is no dependency.
-               Called for nodes that send themselves nothing
+               Called for nodes that send nothing to themselves
     """
     count = channels.used.shape[1] // routing.topology.ports.shape[1]
     tail, head, port = routing.topology.arcs
     whole = _halves_of_one_hop(routing, classes, channels)
     one, several = _ends_of_second_halves(routing, classes, channels)
-    # where a channel begins routes to two nodes, one of them is not the source
+    # if a channel begins routes to two nodes, one of these nodes is not the source
     at = np.flatnonzero((channels.starting & ~several).any(axis=1))
     some_return = routing.lost is not None and len(at) > 0
     if some_return:
@@ -261,9 +261,9 @@ def _halves_of_one_hop(routing: SourceRouting, classes: np.ndarray, channels: Ch
 def _ends_of_second_halves(
     routing: SourceRouting, classes: np.ndarray, channels: Channels
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Destinations of second halves that begin with each channel, at most two hops away.
+    """Find destinations, at most two hops away, of second halves that begin with each channel.
 
-    returns  (one of them int32[N, W], −1 = none; whether there are others bool[N, W])
+    returns  (int32[N, W]: one destination, −1 = none; bool[N, W]: whether there are others)
 
     The first two hops of a longer route are usually the route to a nearer destination. If they are not, a deadlock may
     be missed, but none is claimed that does not exist.
@@ -287,9 +287,9 @@ def _ends_of_second_halves(
 def _first_channels(
     routing: SourceRouting, classes: np.ndarray, channels: Channels, source: np.ndarray, end: np.ndarray, direction: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Yield, for routes source → end, int[B], that begin in a direction, (packets of a route, their channel, its hops).
+    """Yield (packets of a route, their first channel, its hops) for routes source → end that begin in a direction.
 
-    The class of a first hop depends on whether it crosses a dateline: rules that look ahead know no second half.
+    source, end: int[B]. A first hop's class depends on whether it crosses a dateline; with halves, no rule looks ahead.
     """
     moves, count = routing.moves, channels.used.shape[1] // routing.topology.ports.shape[1]
     keys, which = np.unique(routing.key(source, end), return_inverse=True)

@@ -1,6 +1,6 @@
 """A deadlock case: a routing and a virtual-channel rule on a network, checked to fit each other.
 
-A routing, under a virtual-channel rule, as the bytes of a routing table.
+The module also writes a routing, under a virtual-channel rule, as the bytes of a routing table.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class Case(NamedTuple):
     """A routing and a rule that fit each other.
 
     routing, vc_rule   canonical spellings
-    form, rule         routing and rule as data; with a rule that counts hops, the form is its table
-    virtual_channels   number on every physical channel
+    form, rule         routing and rule as data; under a rule that counts hops, the form is the rule's table
+    virtual_channels   virtual channels of every physical channel
     own                the routing without the rule
     """
 
@@ -71,7 +71,7 @@ class Case(NamedTuple):
 
 
 def deadlock_case(topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> Case:
-    """Check the inputs and return them as a case. Builds no dependency graph.
+    """Check the inputs and return them as a case, without building a dependency graph.
 
     Raises BadInput if a name or a parameter is wrong, if routing, rule and network do not fit each other, or
     if the routing does not reach every destination.
@@ -80,21 +80,21 @@ def deadlock_case(topology: Topology, *, routing: str | GivenRouting, vc_rule: s
 
 
 def case_of(name: str, form: Routing | AdaptiveRouting, vc_rule: str, virtual_channels: int) -> Case:
-    """The case of a routing from `resolve_routing`. Raises BadInput if the rule does not fit; see `deadlock_case`."""
+    """Return the case of a routing that `resolve_routing` returned. Raises BadInput if the rule does not fit it."""
     rule_name, rule = resolve_rule(vc_rule, name, form)
     check_virtual_channels(virtual_channels, form)
     return Case(name, rule.form or form, rule_name, rule, virtual_channels, form)
 
 
 def routing_spelling(spelling: str | GivenRouting) -> str:
-    """The canonical spelling of a routing or of `adaptive`. Raises BadInput where name or parameters are wrong."""
+    """Return the canonical spelling of a routing or of `adaptive`. Raises BadInput for a wrong name or parameter."""
     if isinstance(spelling, GivenRouting):
         return spelling.name
     return resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)[0]
 
 
 def resolve_routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Routing | AdaptiveRouting]:
-    """(canonical spelling, routing). Raises BadInput where the routing does not fit the network."""
+    """Return (canonical spelling, routing). Raises BadInput if the routing does not fit the network."""
     if isinstance(spelling, GivenRouting):
         name, form = routing_on(spelling, topology)
         check_reachability(name, form)
@@ -115,10 +115,10 @@ def resolve_routing(spelling: str | GivenRouting, topology: Topology) -> tuple[s
 def for_traffic(
     topology: Topology, routing: str | GivenRouting, traffic: str | GivenTraffic | None
 ) -> tuple[str | GivenRouting, str | None, Lost]:
-    """(the routing for the pairs that a traffic uses, the traffic's canonical spelling, the pairs without a route).
+    """Return (routing for the pairs that a traffic uses, canonical spelling of the traffic, pairs without a route).
 
     traffic   None: all pairs of terminals that have a route
-    Raises BadInput where a pair has none because a user's table lacks it, and for a traffic with adaptive routing.
+    Raises BadInput if a user's table has no route for a pair, and for a traffic with adaptive routing.
     """
     name, form = resolve_routing(routing, topology)
     lost, missing = unrouted(form)
@@ -149,14 +149,14 @@ def for_traffic(
 
 
 def chooses(routing: str) -> bool:
-    """Whether packets of a routing, given by its canonical spelling, choose a route by the queues."""
+    """Whether packets of a routing, given by its canonical spelling, choose their route by the lengths of queues."""
     return routing.partition("(")[0] in CHOOSING
 
 
 def resolve_rule(spelling: str, routing_name: str, form: Routing | AdaptiveRouting) -> tuple[str, Rule]:
-    """(canonical spelling, rule). With adaptive routing, the rule is that of the escape channels.
+    """Return (canonical spelling, rule). With adaptive routing, the rule is that of the escape channels.
 
-    Raises BadInput where the rule does not fit the routing.
+    Raises BadInput if the rule does not fit the routing.
     """
     try:
         if not isinstance(form, AdaptiveRouting):
@@ -185,9 +185,9 @@ def check_virtual_channels(virtual_channels: int, form: Routing | AdaptiveRoutin
 
 
 def check_reachability(name: str, routing: Routing) -> None:
-    """Refuse shortest paths on a network in which some terminal cannot reach another, unless those pairs are known.
+    """Refuse shortest paths if some terminal cannot reach another, unless the pairs without a path are known.
 
-    Routings in directions and tables refuse it themselves.
+    Routings in directions and tables refuse such networks themselves.
     """
     topology = routing.topology
     if not isinstance(routing, LayeredRouting) or routing.lost is not None or topology.ends is not None:
@@ -211,13 +211,13 @@ def routing_table(
     virtual_channels: int = 16,
     form: str = "csv",
 ) -> bytes:
-    """The bytes of a file that `table(path=…)` reads as the same routing.
+    """Return the bytes of a file that `table(path=…)` reads as the same routing.
 
-    vc_rule, virtual_channels   classes that the rule gives to hops, in the column virtual_channel
-    form                        csv, parquet, or matrix (of next nodes, −1 where there is none)
+    vc_rule, virtual_channels   rule that gives each hop its class, which the column virtual_channel holds
+    form                        csv, parquet, or matrix (of next nodes, −1 if there is none)
 
-    Raises BadInput where the parts do not fit each other, where the routing is adaptive, and for a matrix where a next
-    node depends on more than node and destination; Refused where there are too many routes.
+    Raises BadInput if the parts do not fit each other, if the routing is adaptive, and for a matrix if a next
+    node depends on more than node and destination; Refused if there are too many routes.
     """
     table = classified_table(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
     if form == "matrix":
@@ -234,7 +234,7 @@ def routing_table(
 def classified_table(
     topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int
 ) -> TableRouting:
-    """A routing as a table with the classes of a rule. Raises the errors of `routing_table`."""
+    """Return a routing as a table that has the classes of a rule. Raises the errors of `routing_table`."""
     case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
     if isinstance(case.form, AdaptiveRouting) or chooses(case.routing):
         raise BadInput(

@@ -23,29 +23,29 @@ from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, Routing, So
 from torusweep.routing.hierarchical import gate_phases, last_phases
 from torusweep.routing.tables.as_table import table_of, with_hop_counts
 
-MAX_VIRTUAL_CHANNELS = 16  # of a physical channel
+MAX_VIRTUAL_CHANNELS = 16  # virtual channels of a physical channel
 VIRTUAL_CHANNELS = Whole(1, "virtual channels of each physical channel", MAX_VIRTUAL_CHANNELS)
-MOST_PAIRS = 1 << 22  # of routers whose hops are counted: seconds
-ALL_HOPS = -1  # as the link class that is counted
+MOST_PAIRS = 1 << 22  # pairs of routers whose hops are counted: seconds
+ALL_HOPS = -1  # in place of the link class whose hops are counted
 EXAMPLE = "dateline or r05_wrap(reading=path)"
-# The search tries these in this order at each number of virtual channels. It omits bubble, which is a flow control.
+# The search tries these rules in this order for each number of virtual channels, without bubble, a flow control.
 CANDIDATE_RULES = (
     *("none", "table"),
     *("r05_phases", "r05_phases(split=after_first)", "r05_phases(split=levels)"),
     *("dateline", "phases", "phases_dateline", "r05_wrap"),
 )
-COUNTING_RULES = ("hops", "class_hops")  # tried last, where routes are short
-MOST_ROUTERS = 512  # with terminals, where rules that count hops are tried: seconds
+COUNTING_RULES = ("hops", "class_hops")  # tried last, and only if routes are short
+MOST_ROUTERS = 512  # largest number of routers with terminals for which rules that count hops are tried: seconds
 
 
 class Rule(NamedTuple):
     """A virtual-channel rule of a routing.
 
-    classes  int16[F, 2]  class 0, 1, … by phase (a second pass has more) and by whether a dateline was crossed
+    classes  int16[F, 2]  class 0, 1, …, by phase (a second pass has more phases) and by whether a dateline was crossed
     memory   how long a crossing counts: see `torusweep_kernels.dependencies.mark_routes`
     bubble   whether bubble flow control keeps a slot of every ring free
-    form     the routing with these phases, as a table that counts hops; None: the rule's own routing
-    counted  link class whose hops that table counts, −1 = all; None without a table
+    form     the routing as a table that counts hops, whose phases are those of `classes`; None: the routing itself
+    counted  link class whose hops that table counts, −1 = all hops; None without a table
     """
 
     classes: np.ndarray
@@ -56,15 +56,15 @@ class Rule(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of classes."""
+        """Number of classes of the rule."""
         return int(self.classes.max()) + 1
 
     def within(self, virtual_channels: int) -> np.ndarray:
-        """int8[F, 2]: the classes with this many virtual channels; higher classes become the last."""
+        """int8[F, 2]: the classes if there are only this many virtual channels; higher classes become the last."""
         return np.minimum(self.classes, virtual_channels - 1).astype(np.int8)
 
     def shares(self, virtual_channels: int) -> np.ndarray:
-        """int64[C]: the number of virtual channels of each class; the lower classes take the remainder."""
+        """int64[C]: number of virtual channels of each class; the lower classes take the remainder."""
         count = min(self.number, virtual_channels)
         return virtual_channels // count + (np.arange(count) < virtual_channels % count)
 
@@ -80,8 +80,8 @@ def none(routing: Routing) -> Rule:
 def dateline(routing: Routing) -> Rule:
     """Class 0 until the packet crosses the dateline of the ring that it is in, class 1 from that hop on.
 
-    A packet that does not cross uses class 0. A packet has one bit for every axis: when it returns to an
-    axis in the same phase, it continues in its last class of that axis; a new phase starts at class 0.
+    A packet that does not cross a dateline uses class 0. A packet has one bit for every axis: if it returns to an
+    axis in the same phase, it continues in the class in which it left that axis; a new phase starts at class 0.
 
     Constraint: a routing in directions, such as dimension_order.
     Source: Dally & Seitz 1987, sec. 4, with classes counted upwards.
@@ -106,7 +106,7 @@ def phases_dateline(routing: Routing) -> Rule:
     Also written phases+dateline.
 
     Constraint: a routing in directions.
-    Source: phases and dateline together.
+    Source: the rules phases and dateline, combined.
     """
     _check_directions("phases_dateline", routing)
     first = np.arange(0, 2 * _phases(routing), 2, dtype=np.int16)
@@ -116,15 +116,15 @@ def phases_dateline(routing: Routing) -> Rule:
 Reading = Annotated[
     Literal["dimension", "path", "will"],
     Meaning(
-        "how long class 1 lasts: dimension: for the rest of that dimension; path: of the path;"
-        " will: all through a dimension whose wrap is used"
+        "how long class 1 lasts: dimension: for the rest of the dimension; path: for the rest of the path;"
+        " will: throughout a dimension whose wraparound is used"
     ),
 ]
 Split = Annotated[
     Literal["last", "after_first", "levels"],
     Meaning(
-        "where a higher class begins: last: in the destination's module; after_first: after the source's;"
-        " levels: with each level on the way"
+        "where a higher class begins: last: in the destination's module; after_first: after the source's module;"
+        " levels: at each level on the way"
     ),
 ]
 
@@ -147,8 +147,8 @@ def r05_wrap(routing: Routing, reading: Reading = "dimension") -> Rule:
 def r05_phases(routing: Routing, split: Split = "last") -> Rule:
     """Classes by phase within modules, the highest in the destination's module; a dateline between modules.
 
-    One virtual channel more than the split has classes serves the dateline of the destination's module.
-    A torus module needs it where packets travel round its rings by more than one hop (m ≥ 5, or tie
+    The dateline of the destination's module takes one virtual channel more than the split has classes.
+    A torus module needs it if packets travel round its rings by more than one hop (m ≥ 5, or tie
     positive with m = 4).
 
     With L levels, the split by levels has L classes and is deadlock-free unless ties are split. A packet
@@ -201,7 +201,7 @@ def table(routing: Routing) -> Rule:
     """The class that the routing's table names for each hop, in its column virtual_channel.
 
     Constraint: a routing table, such as table(path="routes.csv").
-    Source: the table.
+    Source: the routing table itself.
     """
     if not isinstance(routing, TableRouting):
         raise BadInput("rule table: expected a routing table, got a routing of another form; choose rule none")
@@ -213,7 +213,7 @@ LinkClass = Annotated[int, Whole(0, "number of the link class, as in the network
 
 
 def hops(routing: Routing) -> Rule:
-    """A class for every hop: the number of hops that the packet has done.
+    """A class for every hop: the number of hops that the packet has made before.
     With fewer virtual channels than classes, the last one takes all later hops.
 
     Constraint: few enough routes to list.
@@ -224,7 +224,7 @@ def hops(routing: Routing) -> Rule:
 
 
 def class_hops(routing: Routing, link_class: LinkClass = 1) -> Rule:
-    """A class for every hop over links of one class: the number of such hops that the packet has done.
+    """A class for every hop over links of one class: the number of such hops that the packet has made before.
     With fewer virtual channels than classes, the last one takes all later hops.
 
     Constraint: a network with this link class, and few enough routes to list.
@@ -255,21 +255,21 @@ RULES: dict[str, Callable[..., Rule]] = {
 
 
 def vc_rule(spelling: str, routing: Routing) -> tuple[str, Rule]:
-    """(canonical spelling, rule) for a routing: `dateline`, `r05-wrap(reading=path)`.
+    """Return (canonical spelling, rule) for a routing and a spelling such as `dateline` or `r05-wrap(reading=path)`.
 
-    Raises BadInput where name or parameters are wrong, or the routing does not fit the rule.
+    Raises BadInput if its name or parameters are wrong, or the routing does not fit the rule.
     """
     canonical, function, values = resolve(_canonical_name(spelling), RULES, kind="rule", example=EXAMPLE)
     return canonical, function(routing, **values)
 
 
 def rule_spelling(spelling: str) -> str:
-    """The canonical spelling of a rule, for any routing. Raises BadInput where name or parameters are wrong."""
+    """Return the canonical spelling of a rule, for any routing. Raises BadInput if its name or parameters are wrong."""
     return resolve(_canonical_name(spelling), RULES, kind="rule", example=EXAMPLE)[0]
 
 
 def _canonical_name(spelling: str) -> str:
-    """Accept `phases+dateline` for phases_dateline."""
+    """Replace `phases+dateline` at the start of a spelling by phases_dateline."""
     return re.sub(r"^\s*phases\s*\+\s*dateline", phases_dateline.__name__, spelling)
 
 
@@ -282,7 +282,7 @@ def _check_directions(rule: str, routing: Routing) -> None:
 
 
 def _counting(rule: str, routing: Routing, link_class: int, counted: np.ndarray) -> Rule:
-    """The rule whose class is the number of earlier hops over `counted` channels, bool[N, P]."""
+    """Return the rule whose class is the number of earlier hops over the channels marked in `counted`, bool[N, P]."""
     pairs = len(np.unique(routing.topology.terminals)) ** 2
     if pairs > MOST_PAIRS:
         raise Refused(
@@ -305,9 +305,9 @@ def _repeated(row: list[list[int]], times: int) -> np.ndarray:
 
 
 def candidate_rules(form: Routing | AdaptiveRouting) -> Iterator[str]:
-    """The rules to try for a routing, some of which may not fit it; what decides on the last is found when asked for.
+    """Yield the rules to try for a routing; some may not fit it. The last are determined only when they are reached.
 
-    Rules that count hops are among them on networks of groups, for tables on networks of diameter two, and for shortest
+    The last are rules that count hops: on networks of groups, for tables on networks of diameter two, and for shortest
     paths that have no more hops than a channel can have virtual channels, since a class for each hop leaves no cycle.
     """
     yield from CANDIDATE_RULES
@@ -319,11 +319,11 @@ def candidate_rules(form: Routing | AdaptiveRouting) -> Iterator[str]:
 
 
 def _are_near(topology: Topology, most: int) -> bool:
-    """Whether there are few terminals, each at most `most` hops from every other."""
+    """Whether the terminals are few, and each is at most `most` hops from every other."""
     terminals = np.unique(topology.terminals)
     if len(terminals) > MOST_ROUTERS or len(terminals) * topology.nodes > MOST_PAIRS:
         return False
     hops = hops_from(topology, terminals)[:, terminals]
     if topology.ends is not None:
-        hops = hops[np.isfinite(hops)]  # others send nothing to each other
+        hops = hops[np.isfinite(hops)]  # pairs without a path send nothing to each other
     return bool((hops <= most).all())

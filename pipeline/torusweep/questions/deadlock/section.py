@@ -1,4 +1,4 @@
-"""The page's section on deadlock: verdicts counted by routing and virtual-channel rule, then each with its argument."""
+"""The report's section on deadlock: verdicts counted by routing and virtual-channel rule; then each, with its argument."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torusweep.charts.section import Cell, Chapter, Field, fields, heading, numb
 from torusweep.questions.deadlock.columns import DEADLOCK
 from torusweep.tables.rows import Record, Tables
 
-CHANNELS_SHOWN = 3  # of a cycle
+CHANNELS_SHOWN = 3  # channels of a cycle that are shown
 VERDICTS = {"no": "bad", "unknown": "wait", "yes": "good"}  # verdict → style; worst first
 LEAD = (
     "Can packets wait for each other in a circle, for ever? A fixed routing is free of deadlock if no channel depends"
@@ -22,7 +22,7 @@ SHARED_FIELDS = fields(DEADLOCK, "routing", "vc_rule", "virtual_channels")
 
 
 def section(tables: Tables) -> Chapter | None:
-    """Counts by routing and rule, arguments, and every verdict of the table `deadlock`; None if it has no row."""
+    """Return the chapter on the table `deadlock`: numbers of verdicts, arguments, every verdict; None without rows."""
     rows = tables.get("deadlock", ())
     if not rows:
         return None
@@ -44,7 +44,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _arguments(rows: Sequence[Record]) -> str:
-    """The full text of arguments of which the table has the first words only."""
+    """Return the full text of the arguments that the table of verdicts shortens to their first words."""
     texts = (re.sub("; [0-9]+ of the rule's [0-9]+", "; k of the rule's n", row["argument"]) for row in rows)
     parted = (part for text in texts for part in text.split("; "))
     long = dict.fromkeys(part for part in parted if _short(part) != part)
@@ -56,12 +56,12 @@ def _arguments(rows: Sequence[Record]) -> str:
 
 
 def _short(argument: str) -> str:
-    """An argument's first words."""
+    """Return the first words of an argument."""
     return re.split("[:,]", argument, maxsplit=1)[0]
 
 
 def _cycle(channels: Sequence[str] | None) -> str:
-    """The first channels of a cycle, and its length."""
+    """Return the first channels of a cycle, and its length."""
     if not channels:
         return "–"
     more = f" → … ({len(channels)} channels)" if len(channels) > CHANNELS_SHOWN else ""

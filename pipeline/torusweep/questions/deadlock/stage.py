@@ -35,9 +35,9 @@ from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.columns import columns_of
 from torusweep.traffic import GivenTraffic
 
-TWO_PASSES = ("valiant",)  # routings by way of another node
-HOPS_OF_A_PAIR = 1e-5  # seconds for each pair of routers, where rules that count hops are tried
-WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
+TWO_PASSES = ("valiant",)  # routings by way of a random node
+HOPS_OF_A_PAIR = 1e-5  # seconds for each pair of routers if rules that count hops are tried
+WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are examined one by one
 ROUTING = Spelled(
     "how packets are routed",
     table="torusweep.questions.deadlock.routing_case:ALL_ROUTINGS",
@@ -47,7 +47,7 @@ ROUTING = Spelled(
     given="torusweep.routing.tables.objects:routing_of",
 )
 VC_RULE = Spelled(
-    "which packets may use which virtual channels",
+    "rule for the virtual channels that packets may use",
     table="torusweep.questions.deadlock.rules:RULES",
     title="Virtual-channel rules",
     canonical="torusweep.questions.deadlock.rules:rule_spelling",
@@ -56,28 +56,28 @@ VC_RULE = Spelled(
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Layered(Answer):
-    """The layers of a layered assignment of virtual channels: at least `lower` are needed, `upper` are enough."""
+    """A division of paths among layers of virtual channels: at least `lower` layers are needed, `upper` are enough."""
 
     found: Layers
 
     @property
     def lower(self) -> int:
-        """Lower bound of the layers of any assignment."""
+        """Lower bound of the number of layers of any such division."""
         return self.found.lower
 
     @property
     def upper(self) -> int:
-        """Layers of the assignment found: this many virtual channels are enough."""
+        """Number of layers of the division found: this number of virtual channels suffices."""
         return self.found.upper
 
     @property
     def record(self) -> Row:
-        """The bounds, and how many paths are in each layer."""
+        """The bounds, and the number of paths in each layer."""
         return self.found.record
 
     @property
     def table(self) -> pa.Table:
-        """The layer of every pair of terminals: source, destination, layer."""
+        """A table of all pairs of terminals: source, destination, layer."""
         return self.found.table
 
     def heading(self) -> str:
@@ -97,8 +97,8 @@ class Layered(Answer):
 class Deadlock(Record):
     """Whether packets can deadlock, with a proof or a cycle: a row of the table `deadlock`.
 
-    layered   the paths in layers, if asked for
-    remedy    virtual channels that break the cycles if no rule does; None: not needed, or not found
+    layered   the division of the paths into layers; None if it was not requested
+    remedy    virtual channels that break the cycles if no rule does; None if not needed, or not found
     """
 
     network: Topology = field(kw_only=True)
@@ -114,13 +114,13 @@ class Deadlock(Record):
 
     @property
     def certificate(self) -> str:
-        """The order of the channels, or the packets that wait in a circle (docs/certificates.md)."""
+        """A proof: an order of the channels, or packets that wait for each other in a circle (docs/certificates.md)."""
         _expect_all_pairs(self.record["pairs_of"])
         return deadlock_certificate(self.network, *(self.record[name] for name in TABLE.apart))
 
     @property
     def cycle_nodes(self) -> list[Any] | None:
-        """The nodes that the cycle's channels leave, in its order, as the graph names them; None without a cycle."""
+        """The nodes that the channels of the cycle leave, in order, named as in the graph; None without a cycle."""
         if self.record["cycle"] is None:
             return None
         numbers = [int(channel.split(" ", 1)[0]) for channel in self.record["cycle"]]
@@ -149,14 +149,14 @@ class Deadlock(Record):
 
     @property
     def layer_table(self) -> pa.Table:
-        """The layer of every pair of terminals, if layers were asked for."""
+        """The layer of every pair of terminals. Raises BadInput if layers were not requested."""
         if self.layered is None:
             raise BadInput("expected layers, got none; ask for them (layers)")
         return self.layered.table
 
     @property
     def channel_table(self) -> pa.Table:
-        """The remedy as a routing table with the virtual channel of each hop, for the rule `table`."""
+        """The remedy as a table that names each hop's virtual channel, for rule `table`. Raises BadInput if none exists."""
         if self.remedy is None:
             reason = self.record["least_reason"] or f"one that rule {self.record['least_rule']} makes acyclic"
             raise BadInput(
@@ -175,7 +175,7 @@ class Deadlock(Record):
 
 
 def _expect_all_pairs(traffic: Any) -> None:
-    """Refuse a certificate of some pairs, whose dependencies the checker does not derive."""
+    """Refuse a certificate for only some pairs of terminals, whose dependencies the checker does not derive."""
     if traffic is not None:
         raise BadInput("certificate: expected all pairs of terminals to send, got a traffic; leave it out")
 
@@ -191,8 +191,8 @@ def deadlock(
     layers: Annotated[
         bool,
         Meaning(
-            "also divide the paths among as few layers of virtual channels as a greedy search finds, without a cycle "
-            "in any layer"
+            "also divide the paths among layers of virtual channels, none of which has a cycle; a greedy search keeps them "
+            "few"
         ),
         NOT_SWEPT,
     ] = False,
@@ -253,7 +253,7 @@ class DeadlockQuestion(Question):
         'deadlock "faulty(torus(k=8, n=3), links=4, seed=1)" --routing up-down --json',
         'deadlock "torus(k=4, n=2)" --routing "dimension_order(tie=positive)" --layers',
     )
-    description = "channel dependency graphs to analyse; without it, only those of the papers' statements"
+    description = "channel dependency graphs to analyse; if absent, only those that the papers' statements need"
 
     def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
         assert network is not None
@@ -269,14 +269,14 @@ class DeadlockQuestion(Question):
         return f"under {request.routing}, {request.vc_rule} with {channels}"
 
     def rows(self, network: LazyNetwork, request: Any, how: How) -> Rows:
-        return [deadlock_record(network.topology, **vars(request))]  # whose columns a remedy is not among
+        return [deadlock_record(network.topology, **vars(request))]  # a row has no column for a remedy
 
     def check(self, network: LazyNetwork, request: Any) -> None:
         check_virtual_channels(request.virtual_channels, _checked(network.topology, request.routing, request.vc_rule))
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         planned = network.plan
-        if request.routing.startswith("hierarchical"):  # the routes of all pairs are followed, whatever the symmetry
+        if request.routing.startswith("hierarchical"):  # follows the routes of all pairs, whatever the symmetry
             return 2e-7 * planned.nodes**2
         arcs = planned.nodes * max(planned.degree, 1)
         family = request.routing.partition("(")[0]
@@ -285,14 +285,14 @@ class DeadlockQuestion(Question):
             return 5e-3 + 2e-9 * arcs * planned.nodes * max(planned.degree, 1) + by_hop
         if family in TWO_PASSES:
             return 4e-2 + 5e-5 * arcs
-        # with one virtual channel a torus has a cycle: it is spelt out, and other rules are tried
+        # with one virtual channel a torus has a cycle, which is written out, and other rules are tried
         graphs = 3 if request.virtual_channels == 1 else 1
         return 5e-3 + 5e-6 * arcs + WINDOW_HOP * graphs * max(planned.radices, default=0)
 
 
-@lru_cache(maxsize=1)  # a rule that counts hops follows all routes, and is asked for with several numbers of channels
+@lru_cache(maxsize=1)  # a rule that counts hops follows all routes, and is requested with several numbers of channels
 def _checked(topology: Topology, routing: str, vc_rule: str) -> Routing | AdaptiveRouting:
-    """The routing. Raises BadInput if it does not lead every packet on, or does not fit network or rule."""
+    """Return the routing. Raises BadInput if it does not reach every destination, or does not fit network or rule."""
     for_traffic(topology, routing, None)
     name, form = resolve_routing(routing, topology)
     resolve_rule(vc_rule, name, form)

@@ -12,12 +12,12 @@ from torusweep.quantities import counted
 from torusweep.questions.console import lost_facts, print_facts, print_note
 from torusweep.questions.deadlock.layers import MOST_REMEDIED
 
-MAX_DATELINES = 4  # printed of a remedy
-MAX_CHANNELS = 32  # printed of a cycle; --json has all
+MAX_DATELINES = 4  # datelines of a remedy that are printed
+MAX_CHANNELS = 32  # channels of a cycle that are printed; --json has all
 
 
 def print_verdict(console: Console, record: dict[str, Any]) -> None:
-    """Print a record of the table `deadlock`, with its cycle, its remedy and its layers if it has them."""
+    """Print a row of the table `deadlock`, with its cycle, its remedy and its layers if it has them."""
     remedy, layered = record.get("remedy"), record.get("layered")
     facts = _facts(record) + ([] if layered is None else _layers(layered))
     least = record["least_virtual_channels"]
@@ -41,7 +41,7 @@ def print_verdict(console: Console, record: dict[str, Any]) -> None:
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """(name, value) of the main columns; --json has all."""
+    """Return the main columns of the row as facts (name, value); --json prints all columns."""
     dependencies, channels, least = (record[name] for name in ("dependencies", "channels", "least_virtual_channels"))
     number = "not counted, of" if dependencies is None else f"{dependencies:,} between"
     size = "of a superset" if channels is None else f"{number} {counted(channels, 'channel')}"
@@ -62,12 +62,12 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _options(rule: str, virtual_channels: int) -> str:
-    """The options of a rule."""
+    """Return the command-line options that select a rule and a number of virtual channels."""
     return f"--vc-rule {quote(rule)} --virtual-channels {virtual_channels}"
 
 
 def remedy_words(remedy: dict[str, Any]) -> list[str]:
-    """The ways to break the cycles, with the virtual channels that each needs."""
+    """Describe the ways to break the cycles, with the number of virtual channels that each needs."""
     some = remedy["datelines"]
     lines = ", ".join(some[:MAX_DATELINES]) + (", …" if len(some) > MAX_DATELINES else "")
     enough = [
@@ -89,7 +89,7 @@ def _layers(layered: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _cycle(channels: list[str], packets: list[str] | None) -> list[str]:
-    """A line for each channel, with the packet that holds it; the middle of a long cycle is left out."""
+    """Write a line for each channel, with the packet that holds it; the middle of a long cycle is left out."""
     width, digits = max(map(len, channels)), len(str(len(channels)))
     holders = [""] * len(channels) if packets is None else [f"   packet {packet}" for packet in packets]
     lines = [

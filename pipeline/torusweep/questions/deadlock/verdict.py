@@ -4,14 +4,14 @@ Assumptions on the router: a packet holds a channel until it acquires the next o
 class; the destination consumes every packet that arrives; a node may inject packets into any of its
 channels at any moment, one for each virtual channel of their class.
 
-The extended dependency graph of adaptive routing's escape channels (Duato 1993).
+For adaptive routing, the graph is the extended dependency graph of its escape channels (Duato 1993).
 
 A packet that has used an escape channel may continue adaptively while it holds that channel, and request
 another escape channel anywhere on its way: an indirect dependency. The escape's next hop and class depend
 on node and destination only. For each destination, every node therefore has one escape channel, which
 depends on those of all nodes on shortest paths from its far end.
 
-A small graph is a matrix. For a large one, two methods need no matrix. Heights that decrease along every
+A small graph is stored as a matrix. For a large one, two methods need no matrix. Heights that decrease along every
 dependency prove that the graph is acyclic. Otherwise, channels without predecessors or without successors
 are removed repeatedly: what remains are the cycles and the channels between them.
 """
@@ -58,8 +58,8 @@ UNKNOWN = "cyclic; that packets can come to wait all round a cycle is not shown"
 ESCAPE = "escape-acyclic: the escape channels' extended dependency graph has no cycle (Duato 1993)"
 ADAPTIVE = "cyclic, but a packet that may take any of several channels need not wait for one that is held"
 MAX_MATRIX_CHANNELS = 10_000
-MAX_PAIRS = 1 << 26  # of a node and a destination: several GiB, and about a minute
-PASSES = 16  # for heights. A 16-ary 3-cube takes 6 on two threads; removal takes 36 rounds of two passes
+MAX_PAIRS = 1 << 26  # pairs of a node and a destination: several GiB, and about a minute
+PASSES = 16  # passes to find heights. A 16-ary 3-cube takes 6 on two threads; removal takes 36 rounds of 2 passes
 BLOCK = 64  # destinations at a time
 FAR = np.int32(1 << 16)  # more hops than a run has
 
@@ -69,7 +69,7 @@ class Verdict(NamedTuple):
 
     acyclic        whether the graph has no cycle
     deadlock_free  "yes", "no" or "unknown"
-    argument       in words, with its source
+    argument       the argument in words, with its source
     cycle          int64[L]  the channels (node · W + channel) of a shortest cycle, in order
     """
 
@@ -82,9 +82,9 @@ class Verdict(NamedTuple):
 def verdict(routing: Routing, rule: Rule, found: Dependencies) -> Verdict:
     """Judge a routing under a rule by its dependencies.
 
-    "no" needs a cycle in which the packet of each channel has just entered and requests the next channel as
-    its second: all of them can enter at once.
-    Raises Refused where the graph is cyclic and may contain dependencies that no route has.
+    The answer "no" needs a cycle in which the packet of each channel has just entered and requests the next channel as
+    its second: all these packets can enter at once.
+    Raises Refused if the graph is cyclic and may contain dependencies that no route has.
     """
     graph = dependency_graph(found)
     if is_acyclic(graph.matrix):
@@ -103,7 +103,7 @@ def verdict(routing: Routing, rule: Rule, found: Dependencies) -> Verdict:
 
 
 def proves_deadlock_free(routing: Routing, rule: Rule, found: Dependencies) -> bool:
-    """Whether `verdict` answers "yes", without searching for a shortest cycle. Raises Refused like `verdict`."""
+    """Whether `verdict` answers "yes"; no shortest cycle is searched for. Raises Refused where `verdict` does."""
     graph = dependency_graph(found)
     if is_acyclic(graph.matrix):
         return True
@@ -122,7 +122,7 @@ def _expect_complete(found: Dependencies) -> None:
 def escape_verdict_of(cycle: np.ndarray) -> Verdict:
     """Judge an adaptive routing by a cycle of its escape channels' extended dependencies.
 
-    An empty cycle is a proof (Duato 1993); a cycle proves nothing.
+    If the cycle is empty, the routing is deadlock-free (Duato 1993); a cycle proves nothing.
     """
     if not len(cycle):
         return Verdict(True, "yes", ESCAPE, cycle)
@@ -132,7 +132,7 @@ def escape_verdict_of(cycle: np.ndarray) -> Verdict:
 def escape_verdict(
     routing: AdaptiveRouting, classes: np.ndarray, progress: Progress = None
 ) -> tuple[Verdict, int, int | None]:
-    """(verdict, number of escape channels, number of dependencies between them).
+    """Return (verdict, number of escape channels, number of dependencies between them).
 
     classes    int8[F, 2]  class 0 if this hop or a later one of the run crosses a dateline, otherwise class 1: a
                function of node and destination only, as Duato's condition requires
@@ -149,14 +149,14 @@ def escape_verdict(
 
 
 def escape_acyclic(routing: AdaptiveRouting, classes: np.ndarray, progress: Progress = None) -> bool:
-    """Whether the extended dependency graph has no cycle; classes and errors as in `escape_verdict`."""
+    """Whether the extended dependency graph has no cycle. Classes and errors are those of `escape_verdict`."""
     if not _is_large(routing, classes):
         return is_acyclic(escape_graph(routing, classes).matrix)
     return not _cyclic_part(*_escapes(routing, classes), progress).any()
 
 
 def escape_graph(routing: AdaptiveRouting, classes: np.ndarray) -> DependencyGraph:
-    """Direct and indirect dependencies between the escape channels; classes as in `escape_verdict`."""
+    """Return the direct and indirect dependencies between escape channels. classes: as in `escape_verdict`."""
     escapes, used = _escapes(routing, classes)
     depends = np.zeros((len(used),) * 2, bool)
     for channel, away in zip(escapes.channel, escapes.away):
@@ -172,7 +172,7 @@ def _is_large(routing: AdaptiveRouting, classes: np.ndarray) -> bool:
 
 
 def _cyclic_part(escapes: Escapes, used: np.ndarray, progress: Progress) -> np.ndarray:
-    """bool[C]: the channels on cycles and between them."""
+    """bool[C]: the channels that lie on cycles or between cycles."""
     left, report = used, part_of(progress, 1, 2)
     while left.any():
         fewer = left & dependents_of(left, escapes)
@@ -201,10 +201,10 @@ def _has_heights(escapes: Escapes, channels: int, progress: Progress) -> bool:
 
 
 def _find_cycle(escapes: Escapes, cyclic: np.ndarray) -> np.ndarray:
-    """int64[L]: a shortest cycle through the first channel that is on a cycle; empty without any."""
+    """int64[L]: a shortest cycle through the first channel that is on a cycle; empty if there is no cycle."""
     for root in np.flatnonzero(cyclic).tolist():
         levels = [_only(cyclic, root)]
-        unvisited = cyclic.copy()  # the root included: reaching it closes the cycle
+        unvisited = cyclic.copy()  # includes the root: reaching it closes the cycle
         while (level := dependencies_of(levels[-1], escapes) & unvisited).any() and not level[root]:
             levels.append(level)
             unvisited &= ~level
@@ -224,7 +224,7 @@ def _only(like: np.ndarray, channel: int) -> np.ndarray:
 
 
 def _escapes(routing: AdaptiveRouting, classes: np.ndarray) -> tuple[Escapes, np.ndarray]:
-    """Every node's escape channel (node · W + port · C + class) for every destination; the used channels, bool[C]."""
+    """Return each node's escape channel (node · W + port · C + class) for each destination; bool[C]: used channels."""
     ports, (port, crosses, away, order) = routing.topology.ports, _escape_hops(routing)
     count = int(classes.max()) + 1
     channel = np.arange(len(ports), dtype=np.int32) * np.int32(ports.shape[1]) + port
@@ -240,12 +240,12 @@ def _escapes(routing: AdaptiveRouting, classes: np.ndarray) -> tuple[Escapes, np
 
 @lru_cache(maxsize=1)  # callers try one rule after another with the same routing
 def _escape_hops(routing: AdaptiveRouting) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(port, crosses, away, order), each [destination, node].
+    """Return (port, crosses, away, order), each [destination, node].
 
     port     int8   port by which the escape leaves a node, −1 at the destination
-    crosses  bool   whether the run from there on crosses a dateline
+    crosses  bool   whether the run that begins there crosses a dateline
     away     int16  hops to the destination
-    order    int32  the nodes, nearest first
+    order    int32  the nodes, nearest to the destination first
     """
     topology, escape = routing.topology, routing.escape
     destinations = np.unique(topology.terminals)
@@ -271,7 +271,7 @@ def _escape_hops(routing: AdaptiveRouting) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def _hops_before_dateline(moves: Moves) -> np.ndarray:
-    """int32[N, D]: hops in each direction before the hop that crosses a dateline; FAR where none does."""
+    """int32[N, D]: hops in each direction before the hop that crosses a dateline; FAR if no hop does."""
     until, directions = np.where(moves.wrap, np.int32(0), FAR), np.arange(moves.port.shape[1])
     while True:
         closer = np.where(moves.port == NO_PORT, until, np.minimum(until, until[moves.next, directions] + 1))
@@ -281,7 +281,7 @@ def _hops_before_dateline(moves: Moves) -> np.ndarray:
 
 
 def _on_the_way(ports: np.ndarray, away: np.ndarray) -> np.ndarray:
-    """bool[N, N]: whether the column's node is on a shortest path from the row's (included) to the destination."""
+    """bool[N, N]: whether the column's node is on a shortest path from the row's node to the destination, or is it."""
     reach = np.eye(len(ports), dtype=bool)
     nearer = (ports != NO_PORT) & (away[ports] == away[:, None] - 1)
     for hops in range(1, int(away.max()) + 1):

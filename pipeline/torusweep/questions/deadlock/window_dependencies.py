@@ -1,9 +1,9 @@
 """Dependencies from windows: place every window at every node where it occurs, and mark its channels.
 
-With `SourceRouting.regular`, one source represents its whole cell: a window that occurs in a route occurs
+If `SourceRouting.regular` holds, one source represents its whole cell: a window that occurs in a route occurs
 at every node of the cell. Otherwise (meshes) a window is placed only where its directions exist, and
 each placement is proved: the routing sends a packet from the start of the run to the end of the window
-along that window. If the routing is separable, that packet does so whenever any packet does. A placement
+along that window. If the routing is separable, that packet takes the window if any packet does. A placement
 that fails (half a ring across the dateline, where the sign of the offset decides) is tried again with
 fewer hops, or with more. Nothing is marked unless every placement is proved.
 
@@ -32,16 +32,16 @@ from torusweep.questions.deadlock.route_windows import (
 )
 from torusweep.routing.forms import Moves, SourceRouting, TableRouting
 
-MAX_KEYS = 1 << 26  # to decompose
+MAX_KEYS = 1 << 26  # keys whose routes are decomposed
 FAR = np.iinfo(np.int32).max
 Places = tuple[np.ndarray, np.ndarray]  # nodes, and the hops of a window before each
 BLOCK = 1 << 22  # dependencies at a time
 
 
 class _Upstream(NamedTuple):
-    """The line behind each node in one direction.
+    """The line that leads to each node in one direction.
 
-    previous  int32[N]  the node before it, −1 = none
+    previous  int32[N]  the node before each node, −1 = none
     crossed   int32[N]  hops since a dateline, 1 = the link into this node is on it; FAR = none
     length    int32[N]  hops from the start of the line; FAR on a ring
     """
@@ -58,7 +58,7 @@ def mark_windows(
 
     classes, memory   as in `torusweep_kernels.dependencies.mark_routes`
 
-    Returns False, and marks nothing, if windows do not determine them.
+    Returns False, and marks nothing, if windows do not determine the dependencies.
     """
     if memory not in ("run", "axis") or routing.keys > MAX_KEYS:
         return False
@@ -104,7 +104,7 @@ def _upstream(moves: Moves, d: int) -> _Upstream:
 
 
 def _candidates(moves: Moves, line: _Upstream, window: Window, hops: np.ndarray) -> Places:
-    """The nodes at which the window's directions exist; hops int[N] of the window there, 0 = none."""
+    """Return the nodes at which the window's directions exist. hops: int[N], those of the window there; 0 = none."""
     fits = (hops > 0) & (hops <= line.length)
     if window.onwards != END:
         fits &= moves.port[:, window.onwards] != NO_PORT
@@ -143,9 +143,9 @@ def _mark(
 def _proved(
     routing: SourceRouting, line: _Upstream, window: Window, places: Places, reach: Reach, step: int
 ) -> Places | None:
-    """The proved places. A separable routing tries the others again with hops + step, hops + 2 · step, …
+    """Return the placements that are proved; None if one fails and the routing is not separable.
 
-    Returns None if a place fails and the routing is not separable.
+    For a separable routing, placements that fail are tried again with hops + step, hops + 2 · step, ….
     """
     nodes, hops = places
     least, most = int(reach.least.max()), int(reach.most.max())
@@ -162,7 +162,7 @@ def _proved(
 
 
 def _occurs(routing: SourceRouting, line: _Upstream, window: Window, nodes: np.ndarray, hops: np.ndarray) -> np.ndarray:
-    """bool[n]: whether a packet from `hops` before each node to the end of the window there follows the window."""
+    """bool[n]: whether a packet to the end of the window, from a start `hops` before each node, follows the window."""
     start = nodes
     for hop in range(int(hops.max(initial=0))):
         start = np.where(hops > hop, line.previous[start], start)
@@ -181,7 +181,7 @@ def _occurs(routing: SourceRouting, line: _Upstream, window: Window, nodes: np.n
 
 
 class RowPairs(NamedTuple):
-    """Pairs of rows that a packet may take in succession, int64[D] each."""
+    """Pairs of rows of a table that a packet may take in succession, int64[D] each."""
 
     row: np.ndarray
     then: np.ndarray
@@ -208,20 +208,20 @@ def mark_table(routing: TableRouting, classes: np.ndarray, channels: Channels) -
 
 
 def _entering(routing: TableRouting) -> np.ndarray:
-    """bool[C]: configurations in which packets enter the network. Packets to their own source do not enter."""
+    """bool[C]: configurations in which packets enter the network, without packets to their own source."""
     entering = np.zeros(len(routing.at), bool)
     entering[routing.entry] = routing.at[routing.entry] != routing.destination[routing.entry]
     return entering
 
 
 def channel_of_rows(routing: TableRouting, classes: np.ndarray) -> np.ndarray:
-    """int64[R]: port · C + class of each row."""
+    """int64[R]: channel of each row of the table: port · C + class."""
     count = int(classes.max(initial=0)) + 1
     return routing.port.astype(np.int64) * count + classes[routing.kind, 0]
 
 
 def steps_of(routing: TableRouting) -> Iterator[RowPairs]:
-    """Yield all pairs of rows whose second row may follow the first, in blocks."""
+    """Yield, in blocks, all pairs of rows of which the second may follow the first."""
     onwards = np.flatnonzero(routing.next >= 0)
     ways = routing.many[routing.next[onwards]]
     ends = np.cumsum(ways)
@@ -239,9 +239,9 @@ def steps_of(routing: TableRouting) -> Iterator[RowPairs]:
 
 
 def forced_starts(routing: TableRouting, classes: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(source int64[R], destination int64[R], channel int64[R, most]): beginnings of packets, by their first rows.
+    """Return (source int64[R], destination int64[R], channel int64[R, most]): how packets begin, for each first row.
 
-    channel   node · W + channel of each hop; −1 after the last, and from where the packet may draw between several
+    channel   node · W + channel of each hop; −1 after the last hop, and from a hop on that may take several channels
     """
     channel = channel_of_rows(routing, classes)
     width = routing.topology.ports.shape[1] * (int(classes.max(initial=0)) + 1)
@@ -264,7 +264,7 @@ def forced_starts(routing: TableRouting, classes: np.ndarray, most: int) -> tupl
 
 
 def _have_one_channel(routing: TableRouting, channel: np.ndarray) -> np.ndarray:
-    """bool[C]: whether all rows of a configuration lead over the same virtual channel's class."""
+    """bool[C]: whether all rows of a configuration lead over the same class of the same channel."""
     if not len(channel):
         return np.zeros(0, bool)
     first = routing.rows[:-1]
@@ -272,10 +272,10 @@ def _have_one_channel(routing: TableRouting, channel: np.ndarray) -> np.ndarray:
 
 
 def table_packets(routing: TableRouting, classes: np.ndarray, cycle: np.ndarray, *, entering: bool) -> list[str]:
-    """`source → destination` for each channel of a cycle: a packet that passes it and then the next channel.
+    """For each channel of a cycle, name a packet that passes it and then the next channel: `source → destination`.
 
     cycle      int64[L]  node · W + channel, in order
-    entering   the channel is the packet's first, and it has no choice of the next one (`mark_table`)
+    entering   the channel is the packet's first, and the packet has no choice of the next one (`mark_table`)
     """
     channel = channel_of_rows(routing, classes)
     width = routing.topology.ports.shape[1] * (int(classes.max(initial=0)) + 1)
@@ -300,7 +300,7 @@ def table_packets(routing: TableRouting, classes: np.ndarray, cycle: np.ndarray,
 
 
 def _source_of(routing: TableRouting, configuration: int) -> int:
-    """A node whose packets reach a configuration, found backwards over its predecessors."""
+    """Return a node whose packets reach a configuration, found by following its predecessors backwards."""
     goal = int(routing.destination[configuration])
     low = int(routing.first[goal])
     row = np.arange(routing.rows[low], routing.rows[configuration + 1])
