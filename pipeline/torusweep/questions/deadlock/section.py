@@ -1,4 +1,4 @@
-"""The report's section on deadlock: verdicts counted by routing and virtual-channel rule; then each, with its argument."""
+"""The report's section on deadlock: verdicts by routing and virtual-channel rule, then every verdict's argument."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ class Deadlock(Record):
 
     @property
     def channel_table(self) -> pa.Table:
-        """The remedy as a table that names each hop's virtual channel, for rule `table`. Raises BadInput if none exists."""
+        """The remedy as a table that names each hop's virtual channel, for rule `table`. Raises BadInput if None."""
         if self.remedy is None:
             reason = self.record["least_reason"] or f"one that rule {self.record['least_rule']} makes acyclic"
             raise BadInput(
@@ -191,8 +191,8 @@ def deadlock(
     layers: Annotated[
         bool,
         Meaning(
-            "also divide the paths among layers of virtual channels, none of which has a cycle; a greedy search keeps them "
-            "few"
+            "also divide the paths among layers of virtual channels by a greedy search; no layer has a cycle, and there are "
+            "few layers"
         ),
         NOT_SWEPT,
     ] = False,
