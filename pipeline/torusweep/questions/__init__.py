@@ -1,8 +1,8 @@
-"""Questions: each is one function, whose signature gives command, method, configuration and request.
+"""Questions about networks. Each is a function; its command, method and configuration follow from its signature.
 
-`ASKED` maps what a user asks to the commands that answer it, which are methods, too. Each has a module with its
-`QUESTION`, and a line of help. A module is imported when its question is asked. The questions in `FUNCTIONS` are not
-about a single network, and are functions of `torusweep`.
+`ASKED` lists the commands under what a user wants to know, each with the module of its `QUESTION` and a line of help.
+A command's module is imported only when it is used. Every command is also a method of `torusweep.Network`, or, if it
+is in `FUNCTIONS`, a function of `torusweep`, because it is not about a single network.
 """
 
 from pkgutil import resolve_name
@@ -46,5 +46,5 @@ FUNCTIONS = ("best", "cost", "latency", "screen", "search")
 
 
 def question_named(name: str) -> Any:
-    """The question with this name in `QUESTIONS`."""
+    """Import and return the question that `QUESTIONS` lists under a name."""
     return resolve_name(f"{QUESTIONS[name][0]}:QUESTION")

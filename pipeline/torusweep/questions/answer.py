@@ -21,25 +21,25 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class WithNotes:
-    """An answer with notes beside it.
+    """An answer with notes on what it does not take into account.
 
-    unheeded  spelling of a network → the note on what the network says and the answer does not heed
+    unheeded  spelling of a network → note on the attributes of the network that the answer leaves out
     """
 
     unheeded: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @property
     def notes_beside(self) -> list[str]:
-        """A line for each note."""
+        """The notes as lines of text, one for each network that has a note."""
         return [f"note: {note}" for note in self.unheeded.values()]
 
 
 class Answer(WithNotes):
-    """An answer that prints itself as lines and shows as a table in a notebook; `heading` and `lines` are its contents.
+    """An answer that prints as lines of text and shows as a table in a notebook, from its `heading` and `lines`.
 
-    remarks   lines that the user should know
-    heeded    attributes of the network (torusweep.questions.heeds) that this answer heeds beyond its question's
-              declaration
+    remarks   warnings for the user, a line of text each; a command prints them on standard error
+    heeded    attributes of the network (torusweep.questions.heeds) that this answer depends on in addition to those
+              that its question declares
     """
 
     remarks: Sequence[str] = ()
@@ -47,15 +47,15 @@ class Answer(WithNotes):
 
     @property
     def json(self) -> Any:
-        """The output of a command with --json: the row of the question's table, or several rows."""
+        """The answer as a command prints it with --json: a row of the question's table, or a list of rows."""
         raise NotImplementedError
 
     def write(self, path: Path) -> None:
-        """Write the file that the question's command writes with --output, in the format of the suffix."""
+        """Write the answer to a file, as the option --output does; the file's suffix decides the format."""
         raise NotImplementedError
 
     def labelled(self, labels: tuple[Any, ...] | None) -> Answer:
-        """The same answer with these names of the graph's nodes."""
+        """The same answer, printed with these names of the graph's nodes; None for their numbers."""
         return self
 
     def heading(self) -> str:
@@ -65,7 +65,7 @@ class Answer(WithNotes):
         raise NotImplementedError
 
     def print(self, console: Console, computed_by: str) -> None:
-        """Print the answer as a command does. computed_by: backends and device, or '' if they do not matter."""
+        """Print the answer as a command does. computed_by: backends and device to name; '' to name none."""
         print_facts(console, self.heading(), ((name, value) for name, value, _ in self.lines()))
         if computed_by:
             print_note(console, f"computed by {computed_by}")
@@ -77,25 +77,25 @@ class Answer(WithNotes):
         return self.html() + "".join(f"<div>{escape(note)}</div>" for note in self.notes_beside)
 
     def text(self) -> str:
-        """The text that Python prints, without the notes."""
+        """The answer as text for Python's `print`, without the notes."""
         return text_of(self.heading(), self.lines())
 
     def html(self) -> str:
-        """The HTML that a notebook shows, without the notes."""
+        """The answer as HTML for a notebook, without the notes."""
         return html_of(self.heading(), self.lines(), self._drawing())
 
     def _drawing(self) -> str:
-        """SVG to show beside the table, or ''."""
+        """SVG of a drawing that a notebook shows next to the table; '' for none."""
         return ""
 
 
 class _NotOne(BadInput, AttributeError):
-    """The error for an attribute of several rows, which `hasattr` and completion understand."""
+    """Error for a column's attribute if the answer has several rows. It is an AttributeError, so `hasattr` is False."""
 
 
 @dataclass(frozen=True, repr=False)
 class Record(Answer):
-    """A row of a table: `record` is a dict, and each of its columns an attribute."""
+    """An answer that is one row of a table. `record` is the row as a dict; each column is also an attribute."""
 
     record: Row
     columns: ClassVar[Sequence[Column]] = ()
@@ -121,7 +121,7 @@ class Record(Answer):
 
     @property
     def table(self) -> pa.Table:
-        """The row as an Arrow table, with units and meanings in its schema."""
+        """The row as an Arrow table, whose schema has the columns' units and meanings."""
         return pa.Table.from_pylist([self.record], schema=arrow_schema(self.columns))
 
     def heading(self) -> str:
@@ -133,7 +133,7 @@ class Record(Answer):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Records(Answer):
-    """Rows of a table."""
+    """An answer that is several rows of a table."""
 
     rows: list[Row]
     columns: ClassVar[Sequence[Column]] = ()
@@ -151,14 +151,14 @@ class Records(Answer):
 
     @property
     def record(self) -> Row:
-        """The only row. Raises BadInput, as an AttributeError, if there are several."""
+        """The row of an answer with one row. Raises an AttributeError that is also a BadInput if there are several."""
         if len(self.rows) != 1:
             raise _NotOne(f"expected one row, got {len(self.rows)}; take one of .rows")
         return self.rows[0]
 
     @property
     def table(self) -> pa.Table:
-        """The rows as an Arrow table, with units and meanings in its schema."""
+        """The rows as an Arrow table, whose schema has the columns' units and meanings."""
         names = [column.name for column in self.columns]
         rows = [{name: row[name] for name in names} for row in self.rows]
         return pa.Table.from_pylist(rows, schema=arrow_schema(self.columns))
@@ -167,7 +167,7 @@ class Records(Answer):
         raise NotImplementedError
 
     def _shown(self) -> list[str]:
-        """The main columns that have a value in some row."""
+        """Names of the main columns that have a value in at least one row."""
         return [name for name in self.main if any(row[name] is not None for row in self.rows)]
 
     def text(self) -> str:

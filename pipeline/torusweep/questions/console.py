@@ -23,10 +23,10 @@ BAR_WIDTH = 40  # characters of the longest bar of a chart
 
 @contextmanager
 def open_console() -> Iterator[Console]:
-    """A console on standard output. A pipe gets lines that are not wrapped, without colours and trailing blanks."""
+    """Open a console on standard output. Output to a pipe has unwrapped lines, no colours and no trailing blanks."""
     if sys.stdout.isatty():
         console = Console(highlight=False)
-        # the variable COLUMNS may say 0
+        # the environment variable COLUMNS may be 0
         yield console if console.width >= MIN_WIDTH else Console(highlight=False, width=MIN_WIDTH)
         return
     text = io.StringIO()
@@ -35,17 +35,17 @@ def open_console() -> Iterator[Console]:
 
 
 def print_heading(console: Console, text: str) -> None:
-    """A heading, in bold."""
+    """Print a heading in bold."""
     console.print(Text(text, style="bold"))
 
 
 def print_note(console: Console, text: str) -> None:
-    """An explanation, dimmed."""
+    """Print an explanation in dimmed text."""
     console.print(Text(text, style="dim"))
 
 
 def fact_table(facts: Iterable[tuple[str, str]]) -> Table:
-    """A line for each (name, value), the names dimmed."""
+    """Return a table with a line for each (name, value); names are dimmed."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -55,13 +55,13 @@ def fact_table(facts: Iterable[tuple[str, str]]) -> Table:
 
 
 def print_facts(console: Console, heading: str, facts: Iterable[tuple[str, str]]) -> None:
-    """A heading, and a line for each (name, value)."""
+    """Print a heading, then a line for each (name, value)."""
     print_heading(console, heading)
     console.print(fact_table(facts))
 
 
 def lost_facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """A line on the pairs without a route, for a row with the columns `LOST`; [] if there are none."""
+    """[(name, value)] on pairs of terminals without a route; [] if all have one. record: a row with columns `LOST`."""
     pairs, share = record["lost_pairs"], record["lost_share"]
     if not pairs:
         return []
@@ -73,7 +73,7 @@ def lost_facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [("no route", f"{counted(pairs, 'pair')} of terminals ({100 * share:.4g} %): {examples}{rest}")]
 
 
-Columns = Mapping[Any, str]  # what a cell shows of its row (a key, or a function), with the heading
+Columns = Mapping[Any, str]  # a key of the row, or a function of the row that returns the cell → the column's heading
 
 
 def print_rows(
@@ -84,12 +84,12 @@ def print_rows(
     left: Collection[Any] = (),
     bold: Callable[[Any], bool] = lambda row: False,
 ) -> None:
-    """Print a table at its full width. A narrow terminal wraps its lines, and no number loses digits.
+    """Print rows as a table at its full width. A narrow terminal wraps long lines instead of cutting numbers.
 
-    columns  heading → contents of a cell: a key (numbers get six digits), a key with a format, as in 'mean:.4g', or a
-             function of the row. None prints as –
-    left     columns that are aligned left; others are numbers, aligned right
-    bold     whether to print a row in bold
+    columns  contents of a cell → heading of its column. The contents are a key of the row (numbers get six digits), a
+             key with a format as in 'mean:.4g', or a function of the row. None prints as –
+    left     keys of `columns` that are aligned left; other columns are aligned right
+    bold     function of a row: whether it is printed in bold
     """
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for shown, heading in columns.items():
@@ -110,7 +110,7 @@ def _cell(row: Any, shown: Any) -> Text:
 
 
 def print_bars(console: Console, bars: Iterable[tuple[str, float, float, str]], indent: str = "") -> None:
-    """Print a bar for each (label, dark length, whole length, text behind it); the longest is BAR_WIDTH long."""
+    """Print a bar for each (label, length of the dark part, length of the bar, text after the bar)."""
     bars = list(bars)
     width, most = max(len(label) for label, *_ in bars), max(whole for _, _, whole, _ in bars)
     for label, dark, whole, said in bars:

@@ -1,4 +1,4 @@
-"""How results look: a few aligned lines as text, a small table in a notebook. Everything is escaped."""
+"""Format results as aligned lines of text, and as small HTML tables for notebooks with all values escaped."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from torusweep.networks.topology import Topology
 from torusweep.tables.columns import Column
 
 Fact = tuple[str, str, str]  # name, value, what it means
-LONGEST = 90  # characters of a value
+LONGEST = 90  # characters of a value; longer ones are cut
 SHOWN_ROWS = 12
-COUNTED = ("nodes", "links", "channels")  # units that the column's name says
+COUNTED = ("nodes", "links", "channels")  # units that are not printed, because the column's name has the same word
 STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit;background:transparent"
 CELL = "padding:.15em .8em .15em 0;border:0;color:inherit;background:transparent"
 
 
 def value_text(value: object) -> str:
-    """A value for reading: numbers to six digits, True as yes, None as –, long lists cut."""
+    """Format a value for people: numbers with six digits, True as yes, None as –; long texts are cut."""
     text = whole_text(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def whole_text(value: object) -> str:
-    """Like `value_text`, but never cut."""
+    """Format a value for people like `value_text`, but in full length."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -44,7 +44,7 @@ def whole_text(value: object) -> str:
 
 
 def facts_of(topology: Topology) -> list[Fact]:
-    """The size of a network, its terminals unless each node has one, and remarks."""
+    """Facts to print about a network: its size, its notes, and its terminals unless each node has exactly one."""
     most = int(topology.degrees.max(initial=0))
     least = int(topology.degrees.min(initial=most))
     shown = [
@@ -60,7 +60,7 @@ def facts_of(topology: Topology) -> list[Fact]:
 
 
 def facts(record: dict[str, Any], columns: Sequence[Column], names: Iterable[str]) -> list[Fact]:
-    """(name, value with its unit, meaning) of some columns; columns without a value are left out."""
+    """(name, value with its unit, meaning) of the named columns of a row; columns without a value are left out."""
     known = {column.name: column for column in columns}
     found = []
     for name in names:
@@ -77,14 +77,14 @@ def facts(record: dict[str, Any], columns: Sequence[Column], names: Iterable[str
 
 
 def text_of(heading: str, lines: Iterable[Fact]) -> str:
-    """A heading and a line for each fact."""
+    """Format a heading and, below it, one aligned line for each fact."""
     lines = list(lines)
     width = max((len(name) for name, _, _ in lines), default=0)
     return "\n".join([heading, *(f"  {name:<{width}}  {value}" for name, value, _ in lines)])
 
 
 def html_of(heading: str, lines: Iterable[Fact], picture: str = "") -> str:
-    """A table of facts, and a drawing beside it (SVG, which is not escaped). Colours are those of the notebook."""
+    """Format facts as an HTML table, next to a drawing. picture: SVG of the drawing, not escaped; "" for none."""
     rows = "".join(
         f'<tr title="{escape(meaning)}"><td style="{CELL};opacity:.7;text-align:left">{escape(name)}</td>'
         f'<td style="{CELL};text-align:left">{escape(value)}</td></tr>'
@@ -101,21 +101,21 @@ def html_of(heading: str, lines: Iterable[Fact], picture: str = "") -> str:
 
 
 def aligned(cells: Sequence[Sequence[str]], side: str = ">", gap: int = 2) -> list[str]:
-    """Lines of aligned cells: each column is as wide as its widest cell. side: > for numbers, < for words."""
+    """Format rows of cells as lines with aligned columns. side: > aligns to the right, < to the left."""
     widths = [max(map(len, column)) for column in zip(*cells)]
     between = " " * gap
     return [between.join(f"{cell:{side}{width}}" for cell, width in zip(row, widths)).rstrip() for row in cells]
 
 
 def rows_text(heading: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
-    """A heading and a table of some columns, the first rows only."""
+    """Format a heading and a table of the named columns; only the first SHOWN_ROWS rows are shown."""
     lines = aligned([list(names), *([value_text(row[name]) for name in names] for row in rows[:SHOWN_ROWS])])
     more = [f"… {len(rows):,} rows"] if len(rows) > SHOWN_ROWS else []
     return "\n".join([heading, *(f"  {line}" for line in lines), *more])
 
 
 def _cell(value: object) -> str:
-    """A cell of a table in a notebook; a tooltip has the whole text if it is cut."""
+    """Format a value as an HTML table cell. If the text is cut, a tooltip has the whole text."""
     whole, shown = whole_text(value), value_text(value)
     title = "" if whole == shown else f' title="{escape(whole)}"'
     return f'<td style="{CELL};text-align:right"{title}>{escape(shown)}</td>'
@@ -128,7 +128,7 @@ def rows_html(
     columns: Iterable[Column],
     most: int = SHOWN_ROWS,
 ) -> str:
-    """A heading and at most `most` rows as a table for a notebook, which scrolls if it is wide."""
+    """Format a heading and at most `most` rows as an HTML table, which scrolls sideways if it is too wide."""
     meaning = {
         column.name: f"{column.meaning} {column.printed_unit and f'[{column.unit}]'}".strip() for column in columns
     }

@@ -1,4 +1,4 @@
-"""Entries of a section of the configuration, from the parameters of a question's signature."""
+"""Build the class of a question's entries in a configuration from the parameters of the question's signature."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Base = TypeVar("Base", bound=BaseModel)
 
 
 def entry_of(base: type[Base], swept: Sequence[Parameter], command: str, *, title: str, meaning: str) -> type[Base]:
-    """A model of the entries: the fields of `base`, then one for each parameter. Those inside a mapping share it.
+    """Make the pydantic model of a section's entries: fields of `base`, then one for each parameter or `Swept.inside`.
 
-    command  the question's, whose help lists the names that a parameter may have
+    command  name of the question's command, whose help lists the names that a parameter accepts
     """
     fields: dict[str, Any] = {}
     for one in swept:
@@ -34,7 +34,7 @@ def entry_of(base: type[Base], swept: Sequence[Parameter], command: str, *, titl
 
 
 def field_of(one: Parameter, command: str) -> tuple[Any, Any]:
-    """A parameter as a model's field: its type, and its default, range and meaning."""
+    """(type, pydantic field with default, range and meaning) of a parameter. command: as for `entry_of`."""
     there = one.sweep.default is not ...
     required = one.sweep.default is None and not one.sweep.inside if there else one.required
     usual = one.sweep.default if there else one.default

@@ -1,8 +1,8 @@
-"""Which attributes of a network (of its links, hosts and time) an answer heeds, and a note on the others.
+"""Declare which attributes of a network an answer takes into account ("heeds"), and write notes on the others.
 
-A question declares the attributes that its answer heeds (`Askable.heeds`). If the network has others, one note with the
-answer says so, in commands, the library, JSON and the plan of a sweep. docs/heeds.md prints the same declarations as a
-matrix.
+Attributes are properties of links, hosts and time, such as bandwidth and latency. A question declares those that its
+answer heeds (`Askable.heeds`). If a network has others, a note tells the user, in commands, Python, JSON and the plan
+of a sweep. docs/heeds.md prints these declarations as a table.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ for all of it. The table says what each answer heeds.
 Names of nodes, the order of lines in a file, and the format of the file change no number."""
 
 
-ASSUMED = ", taken as "  # in notes on numbers that a file gives of some links or nodes only
+ASSUMED = ", taken as "  # in notes on numbers that a file gives for some links or nodes, but not for all
 
 
 class Attribute(NamedTuple):
     """An attribute that a network may have.
 
-    meaning  its meaning, for the matrix
-    said     plan → the attribute in words; "" if the plan does not have it
-    arrays   the same for the arrays, if only they show it
+    meaning  meaning of the attribute, for docs/heeds.md
+    said     function of a plan that returns the attribute's value in words; "" if the plan does not have it
+    arrays   function of a network that returns the same from its arrays; "" if they do not have it
     """
 
     meaning: str
@@ -51,7 +51,7 @@ class Attribute(NamedTuple):
 
 
 def _range(values: Iterable[Fraction | int], thing: str) -> str:
-    """Return '1 … 9 cycles', or '5 cycles' if all are equal."""
+    """Return a range in words: '1 … 9 cycles', or '5 cycles' if all values are equal."""
     ordered = sorted(set(values))
     ends = [f"{float(value):g}" for value in (ordered[0], ordered[-1])]
     return f"{' … '.join(dict.fromkeys(ends))} {thing}{'' if ends == ['1', '1'] else 's'}"
@@ -107,10 +107,10 @@ ATTRIBUTES = {
 
 
 class When(NamedTuple):
-    """The condition under which an answer heeds an attribute.
+    """The condition under which an answer takes an attribute into account.
 
-    words   the condition for the matrix, as in "with `bytes`"; "" means always
-    holds   the condition on the values of all parameters, and on `networks`, their number
+    words   the condition in words, as in "with `bytes`"; "" for always
+    holds   whether the condition holds, given the values of all parameters and, as `networks`, the number of networks
     """
 
     words: str
@@ -123,42 +123,42 @@ Heeds = Mapping[str, When]
 def heeds(
     attributes: str | Sequence[str], words: str = "", holds: Callable[[Mapping[str, Any]], bool] = lambda values: True
 ) -> Heeds:
-    """The declaration that some ATTRIBUTES are heeded, always or when a condition of the parameters holds.
+    """Declare that an answer takes some ATTRIBUTES into account, always or if a condition holds.
 
-    attributes  their names, in a text with commas
-    words       the condition
+    attributes  names of ATTRIBUTES, in a list or in a text with commas
+    words       the condition in words; "" for always
     """
     names = attributes.split(", ") if isinstance(attributes, str) else attributes
     return dict.fromkeys(names, When(words, holds))
 
 
 def given(attributes: str, *parameters: str) -> Heeds:
-    """The declaration that some ATTRIBUTES are heeded if one of these parameters is given."""
+    """Declare that an answer takes some ATTRIBUTES into account if at least one of these parameters is given."""
     words = f"with {' or '.join(f'`{name}`' for name in parameters)}"
     return heeds(attributes, words, lambda values: any(_is_given(values[name]) for name in parameters))
 
 
 def _is_given(value: Any) -> bool:
-    """Whether a parameter's value, which may be an array, is more than None or an empty tuple."""
+    """Whether a parameter has a value other than None and the empty tuple. The value may be an array."""
     return value is not None and not (isinstance(value, tuple) and not value)
 
 
 def _weighted(by: str) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether packets are routed by this attribute of links."""
+    """Return a condition: whether the routing is `weighted` by this attribute of links ("weight" or "latency")."""
     return lambda values: "weighted" in (how := str(values["routing"])) and ("latency" in how) == (by == "latency")
 
 
-# of questions that take the routing `weighted`
+# declarations for questions that have the routing `weighted`
 BY_WEIGHT: Heeds = heeds("weight", "with routing weighted", _weighted("weight"))
 BY_LATENCY: Heeds = heeds("latency", "with routing weighted(by=latency)", _weighted("latency"))
 
 
 def left_out(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any]) -> dict[str, str]:
-    """The ATTRIBUTES that a network has and an answer leaves out: name → the attribute in words.
+    """The ATTRIBUTES of a network that an answer does not take into account: name → the attribute's value in words.
 
     heeded   declarations of the question
-    network  network, or its plan, which knows terminals only if a family's parameters say them
-    values   values of the parameters by name
+    network  the network, or its plan, which has terminals only if the family's parameters give them
+    values   values of the parameters, by name
     """
     plan = network if isinstance(network, Plan) else network.plan
     found = {}
@@ -172,10 +172,11 @@ def left_out(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any])
 def note_of(
     heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any], of: str = "", *, assumed: bool = True
 ) -> str:
-    """The note beside an answer; "" if it leaves nothing out, and no missing number was assumed.
+    """The note to print with an answer: which attributes it leaves out, and which missing numbers were assumed.
 
-    of       the network's name, if there are several
-    assumed  whether to say what was assumed for missing numbers; False if the answer has all notes of the file
+    of       name of the network, if the answer is about several; otherwise ""
+    assumed  whether to add the assumed numbers; False if the answer prints all notes on the file itself
+    returns  "" if nothing is left out and no number was assumed
     """
     left = left_out(heeded, network, values)
     plan = network if isinstance(network, Plan) else network.plan
@@ -186,7 +187,7 @@ def note_of(
 
 
 def with_notes(found: Any, notes: Mapping[str, str]) -> Any:
-    """An answer as JSON, with its networks' notes by spelling under `notes`, in each of its rows."""
+    """Add notes (spelling of a network → its note) to an answer in JSON form, under the key `notes` of each row."""
     if not notes:
         return found
     if isinstance(found, list):
@@ -199,7 +200,7 @@ def with_notes(found: Any, notes: Mapping[str, str]) -> Any:
 
 
 def matrix(questions: Mapping[str, Any]) -> list[str]:
-    """The matrix questions × ATTRIBUTES as the lines of a Markdown table. questions: by the names of commands."""
+    """Lines of a Markdown table that shows which questions heed which ATTRIBUTES. questions: by the command's name."""
     lines = [f"| | {' | '.join(ATTRIBUTES)} |", f"|---|{'---|' * len(ATTRIBUTES)}"]
     for command, question in questions.items():
         cells = []
@@ -213,7 +214,7 @@ def matrix(questions: Mapping[str, Any]) -> list[str]:
 
 
 def markdown() -> str:
-    """The text of docs/heeds.md, on which question heeds which attributes. `make docs` writes it."""
+    """The text of docs/heeds.md: which attributes the answer to each question depends on."""
     questions = {name: question_named(name) for name in QUESTIONS}
     about = {name: question for name, question in questions.items() if question.about}
     meanings = [f"- **{name}**: {attribute.meaning}" for name, attribute in ATTRIBUTES.items()]

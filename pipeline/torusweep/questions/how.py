@@ -1,4 +1,4 @@
-"""How an answer is computed, how its progress is shown, and what stops it."""
+"""How an answer is computed: backend, threads and memory, display of progress, and interruption by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from types import FrameType
 from typing import NamedTuple, Protocol
 
 Report = Callable[[float], None]
-AGAIN_SECONDS = 0.005  # until Ctrl-C is tried again
-RETURNING = ("numba.core.serialize", "namedtuple_")  # beginnings of the modules of Python code that compiled code calls
+AGAIN_SECONDS = 0.005  # delay until the signal of Ctrl-C is sent again
+RETURNING = ("numba.core.serialize", "namedtuple_")  # prefixes of modules with Python code that compiled code calls
 
 
 class Progress(Protocol):
-    """Shows the progress of a computation."""
+    """A display of the progress of a computation."""
 
     def share(self, work: str) -> AbstractContextManager[Report | None]:
-        """Yield a function to call with the share of the work that is done, 0 … 1."""
+        """Yield a function, which is to be called with the share of the work that is done, 0 … 1."""
         ...
 
     def count(self, things: str, total: int | None = None) -> AbstractContextManager[Report | None]:
-        """Yield a function to call with the number of things done. total: upper bound of their number, if known."""
+        """Yield a function, which is to be called with the number of things done. total: an upper bound, or None."""
         ...
 
     def found(self, things: str, total: int) -> AbstractContextManager[Callable[[str], None] | None]:
-        """Yield a function to call with the text of each thing that is found. total: their number."""
+        """Yield a function, which is to be called with a text for each thing found. total: number of things to find."""
         ...
 
     def wait(self, work: str) -> AbstractContextManager[None]:
-        """Show work of unknown length."""
+        """Show that work of unknown duration is under way, until the context ends."""
         ...
 
     def say(self, line: str) -> None:
-        """Show a line that the user should know before long work begins."""
+        """Show a line of text to the user before long work begins."""
         ...
 
 
 class Silence:
-    """Shows nothing."""
+    """A `Progress` that shows nothing."""
 
     def share(self, work: str) -> AbstractContextManager[None]:
         return nullcontext()
@@ -60,10 +60,10 @@ class Silence:
 
 
 class How(NamedTuple):
-    """How to compute an answer, which does not depend on it.
+    """How to compute an answer. The answer itself does not depend on these settings.
 
-    threads   number of threads; None: all cores
-    memory    bytes that a network's arrays may take; None: half of the machine's
+    threads   number of threads; None for all cores
+    memory    bytes that a network's arrays may take; None for half of the machine's memory
     """
 
     backend: str = "auto"
@@ -74,16 +74,16 @@ class How(NamedTuple):
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Number of CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Make Ctrl-C a KeyboardInterrupt, even while compiled code runs. A handler that the program has set stays.
+    """Let Ctrl-C raise KeyboardInterrupt even while compiled code runs. A signal handler set by the program is kept.
 
-    Numba makes arrays and named tuples of compiled results in Python code, and does not look for its exceptions: a
-    signal meanwhile would become a SystemError, or end the process. There, the signal is sent again a moment later.
+    Numba converts compiled results to arrays and named tuples in Python code without checking for exceptions. A signal
+    during the conversion would raise SystemError or end the process, so it is sent again a moment later.
     """
     main, usual = threading.main_thread(), signal.default_int_handler
     if threading.current_thread() is not main or signal.getsignal(signal.SIGINT) is not usual:

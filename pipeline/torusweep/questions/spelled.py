@@ -1,4 +1,4 @@
-"""Routings and traffic patterns as parameters of questions."""
+"""The parameters `routing` and `traffic` of questions."""
 
 from torusweep.questions.parameters import Spelled
 

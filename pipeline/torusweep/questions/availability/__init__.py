@@ -1,1 +1,1 @@
-"""Availability: the distribution of measures over draws of failed links, routers or cubes."""
+"""Availability: how measures of a network are distributed if randomly drawn links, routers or cubes fail."""

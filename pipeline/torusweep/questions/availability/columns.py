@@ -4,90 +4,89 @@ from torusweep.tables.columns import PURE, Column
 from torusweep.tables.table import Declaration
 
 QUANTILES = {
-    "q05": "5 % quantile: the least value that 5 % of the draws do not exceed",
+    "q05": "5 % quantile: the least value that at least 5 % of the draws do not exceed",
     "q50": "median",
     "q95": "95 % quantile",
 }
 AVAILABILITY = (
     Column("topology", "string", "", "canonical spelling of the network without failures"),
-    Column("fails", "string", "", "links, routers or cubes (blocks of nodes that fail together)"),
+    Column("fails", "string", "", "kind of part that fails: links, routers or cubes (blocks of nodes)"),
     Column(
-        "failures", "int64", "parts", "how many fail at a time; null: each by itself, with a probability", "neither"
+        "failures", "int64", "parts", "number of parts that fail at a time; null if each has a probability", "neither"
     ),
-    Column("probability", "double", PURE, "that each fails; null: a fixed number fails", "neither"),
+    Column("probability", "double", PURE, "probability that a part fails; null if a fixed number fails", "neither"),
     Column(
         "measure",
         "string",
         "",
         "connected: whether all surviving terminals reach each other; largest_component: share of all terminals in the"
-        " largest component of survivors; diameter, mean_distance, saturation_load: of the survivors, as in the tables"
-        " static and loads; all_reduce: least time of an all-reduce, or where that is not known what reduce-scatter"
-        " and all-gather take; deadlock_free: whether"
-        " up*/down* routes the survivors; virtual_channels: enough for minimal routes, one a pair, in layers without a"
-        " cycle",
+        " largest component of the survivors; diameter, mean_distance, saturation_load: as in the tables static and"
+        " loads, for the surviving network; all_reduce: least time of an all-reduce, or, if that is not known, time of"
+        " a reduce-scatter and an all-gather; deadlock_free: whether up*/down* can route the survivors;"
+        " virtual_channels: a number that suffices for minimal routes, one for each pair, in layers without a cycle",
     ),
-    Column("unit", "string", "", "of the measure; empty where it has none"),
-    Column("parts", "int64", "parts", "links, routers or cubes that can fail", "neither"),
-    Column("draws", "int64", "draws", "draws of failures, or combinations, that were looked at", "neither"),
+    Column("unit", "string", "", "unit of the measure; empty if it has none"),
+    Column("parts", "int64", "parts", "number of links, routers or cubes that can fail", "neither"),
+    Column("draws", "int64", "draws", "number of draws, or of all combinations, that were examined", "neither"),
     Column(
         "measured",
         "int64",
         "draws",
-        "draws that have a value, which all numbers are of: all for connected, largest_component and deadlock_free,"
-        " otherwise those after which all surviving terminals reach each other",
+        "number of draws that have a value, over which mean and quantiles are taken: all draws for connected,"
+        " largest_component and deadlock_free, otherwise the draws after which all surviving terminals are connected",
         "neither",
     ),
-    Column("intact", "double", "of the measure", "value without failures; null: none", "neither"),
+    Column("intact", "double", "of the measure", "value without failures; null if there is none", "neither"),
     Column(
         "mean",
         "double",
         "of the measure",
-        "mean of the values: of connected and deadlock_free a probability; null: no values",
+        "mean of the values, which is a probability for connected and deadlock_free; null without values",
         "neither",
     ),
-    Column("standard_error", "double", "of the measure", "of the mean; null where it is exact, or of one draw", "less"),
+    Column("standard_error", "double", "of the measure", "of the mean; null if it is exact, or for one draw", "less"),
     Column(
         "mean_low",
         "double",
         "of the measure",
-        "lower end of the 95 % interval of the mean; null: exact, or all values are the same",
+        "lower end of the 95 % interval of the mean; null if the mean is exact, or all values are equal",
         "neither",
     ),
-    Column("mean_high", "double", "of the measure", "upper end", "neither"),
+    Column("mean_high", "double", "of the measure", "upper end of the 95 % interval of the mean", "neither"),
     *(
         Column(f"{name}{end}", "double", "of the measure", words, "neither")
         for name, meaning in QUANTILES.items()
         for end, words in {
             "": meaning,
-            "_low": "lower end of its 95 % interval; null: exact, or too few draws",
-            "_high": "upper end",
+            "_low": f"lower end of the 95 % interval of {name}; null if it is exact, or there are too few draws",
+            "_high": f"upper end of the 95 % interval of {name}",
         }.items()
     ),
     Column(
         "worst",
         "double",
         "of the measure",
-        "the worst value: the greatest of distances, times and channels, else the least",
+        "worst value: the greatest for distances, times and virtual channels, the least for other measures",
         "neither",
     ),
     Column(
         "worst_parts",
         "list<int64>",
         "",
-        "what failed in the first draw with the worst value: the two ends of each link, the nodes of routers, the"
-        " numbers of cubes",
+        "failed parts of the first draw that has the worst value: the two ends of each link, the node of each router,"
+        " or the number of each cube",
     ),
-    Column("seed", "int64", PURE, "of random draws; null: all combinations", "neither"),
+    Column("seed", "int64", PURE, "seed of the random draws; null if all combinations were taken", "neither"),
     Column(
         "interval",
         "string",
         "",
-        "how the intervals were computed: Wilson or Student's t for the mean, order statistics for quantiles, exact",
+        "method of the intervals: Wilson or Student's t (mean), order statistics (quantiles), or exact",
     ),
-    Column("method", "string", "", "all combinations or random draws, and how the value was computed"),
+    Column("method", "string", "", "whether all combinations or random draws were taken, and how values were computed"),
 )
 TABLE = Declaration(
-    *("availability", "a network, failures and measure: its distribution over draws", AVAILABILITY),
+    *("availability", "a network, failures and measure: distribution of the measure over draws", AVAILABILITY),
     title="After failures",
     apart=("measure", "fails", "failures", "probability", "seed"),
     how=("seed",),

@@ -1,4 +1,4 @@
-"""The parts of a network that can fail (links, routers or cubes), and the rest after each draw of failures."""
+"""The parts of a network that can fail (links, routers or cubes), and what is left after each draw of failures."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from torusweep.networks.links import network_after
 from torusweep.networks.topology import NO_PORT, Plan, Topology, addresses, node_index
 from torusweep.questions.how import How
 
-GRIDS = ("torus", "mesh", "slice", "pod_slice")  # families whose addresses are places in space
-PODS = ("cube_pod",)  # families whose last digit is the cube
+GRIDS = ("torus", "mesh", "slice", "pod_slice")  # families whose addresses are coordinates in space
+PODS = ("cube_pod",)  # families in which the last digit of an address is the number of the cube
 
 
 class Failing(NamedTuple):
-    """The network and its parts, for the kernel.
+    """A network and its parts that can fail, in the kernel's form.
 
-    names   int64[M, K]  name of each part: the two ends of a link, a router's node, the number of a cube
+    names   int64[M, K]: what identifies each part: the two ends of a link, the node of a router, the number of a cube
     """
 
     network: Network
@@ -34,11 +34,10 @@ class Failing(NamedTuple):
 
 
 def failing_parts(topology: Topology, fails: str) -> Failing:
-    """The parts of a network that fail.
+    """List the parts of a network that can fail.
 
-    links    once for both directions, parallel links one by one
-    routers  nodes that work, with or without terminals
-    cubes    blocks of nodes that fail together (`cube_of_node`)
+    fails   kind of part: "links" (both directions are one part, parallel links are several), "routers" (all working
+            nodes, with or without terminals), or "cubes" (blocks of nodes that fail together, see `cube_of_node`)
     """
     terminals = np.bincount(topology.terminals, minlength=topology.nodes)
     network = Network(topology.ports, topology.capacity, terminals, topology.directed)
@@ -54,7 +53,7 @@ def _links(topology: Topology) -> tuple[Parts, np.ndarray]:
         tail, head, port = tail[once], head[once], port[once]
     channels = [tail * width + port]
     if not topology.directed:
-        back = np.nonzero(topology.ports[head] == tail[:, None])[1]  # one each, also of no links at all
+        back = np.nonzero(topology.ports[head] == tail[:, None])[1]  # the port back, exactly one for each link
         channels.append(head * width + back)
     ways = np.stack(channels, axis=1)
     names = np.stack([tail, head], axis=1)
@@ -85,7 +84,7 @@ FAILS: dict[str, Callable[[Topology], tuple[Parts, np.ndarray]]] = {
 
 
 def fails_of(names: Iterable[str]) -> list[str]:
-    """The kinds of parts with these names. Raises BadInput for an unknown name."""
+    """The given kinds of parts without repetitions. Raises BadInput for a name that is not in FAILS."""
     found = list(dict.fromkeys(names))
     for name in found:
         if name not in FAILS:
@@ -94,7 +93,7 @@ def fails_of(names: Iterable[str]) -> list[str]:
 
 
 def cube_count(spelling: str, plan: Plan) -> int:
-    """The number of cubes of a network. Raises BadInput for a network without cubes."""
+    """Number of cubes of a network. Raises BadInput for a network without cubes."""
     family = family_of(spelling)
     if family in PODS:
         return plan.radices[-1]
@@ -112,7 +111,7 @@ def cube_count(spelling: str, plan: Plan) -> int:
 
 
 def cube_of_node(spelling: str, plan: Plan) -> np.ndarray:
-    """int64[N]: the cube of each node: in a pod the last digit, in a grid the block of 4 nodes along each dimension."""
+    """int64[N]: cube of each node. In a pod it is the last digit, in a grid a block with 4 nodes along each axis."""
     cube_count(spelling, plan)
     digits = addresses(plan.radices)
     if family_of(spelling) in PODS:
@@ -121,7 +120,7 @@ def cube_of_node(spelling: str, plan: Plan) -> np.ndarray:
 
 
 def most_parts(plan: Plan, spelling: str, fails: str) -> int:
-    """Upper bound of the parts that can fail, from the plan; parallel links count once. Raises like `cube_count`."""
+    """Upper bound of the number of parts that can fail; parallel links count once. Raises BadInput without cubes."""
     if fails == "cubes":
         return cube_count(spelling, plan)
     return plan.nodes if fails == "routers" else plan.nodes * plan.degree // (1 if plan.directed else 2)
@@ -135,7 +134,7 @@ def check_count(failing: Failing, fails: str, failures: int | None, spelling: st
 
 
 def left_after(topology: Topology, failing: Failing, failures: Failures, draw: int) -> tuple[np.ndarray, np.ndarray]:
-    """(int32[N, P]: remaining parallel links of each channel; bool[N]: working nodes) after a draw."""
+    """(int32[N, P]: number of remaining parallel links of each channel; bool[N]: which nodes work) after a draw."""
     parts, (start, part) = failing.parts, failures
     failed = part[start[draw] : start[draw + 1]]
     member = np.concatenate([parts.member[:0], *(parts.member[parts.start[m] : parts.start[m + 1]] for m in failed)])
@@ -153,10 +152,10 @@ def left_after(topology: Topology, failing: Failing, failures: Failures, draw: i
 def outcomes_of(
     topology: Topology, failing: Failing, failures: Failures, options: How, *, distances: bool
 ) -> tuple[Outcomes, np.ndarray]:
-    """(outcome of each draw; bool[D]: whether all surviving terminals, at least one, reach each other).
+    """(outcome of each draw; bool[D]: whether all surviving terminals reach each other, and at least one survives).
 
-    If hosts forward nothing, draws are examined one by one, always with distances. `largest` is then the largest number
-    of terminals that a terminal reaches in both directions, itself included.
+    If hosts forward nothing, draws are examined one by one, always with distances. `largest` then is the largest number
+    of terminals that a terminal reaches and is reached from, including itself.
     """
     if topology.ends is None:
         network, parts, _ = failing

@@ -1,4 +1,4 @@
-"""Measures after each draw of failures: a function of the survivors for each group of measures."""
+"""Measures of a network after failures. Each group of measures is a function of the draws of failures (`Survivors`)."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from torusweep.questions.how import How
 from torusweep.routing import GivenRouting
 from torusweep.routing.any_network import lowest_port, up_down
 
-SECONDS = 4.0  # of a costly measure on one core, about, where no number of draws is given
-PATIENCE = 60.0  # the same of a measure that is cheap but on large networks
-FEWEST = 8  # draws of a costly measure; where time allows fewer, it is left out
-UP_DOWN = "up*/down* (Schroeder et al. 1991): one virtual channel where links have two directions and all are joined"
-USUAL = ("connectivity", "distances", "saturation")  # that are measured where none is named
+SECONDS = 4.0  # time on one core for a costly measure if no number of draws is given, about
+PATIENCE = 60.0  # the same for a measure that is costly on large networks only
+FEWEST = 8  # draws of a costly measure; if the time allows fewer, the measure is left out
+UP_DOWN = "up*/down* (Schroeder et al. 1991): one virtual channel if links have two directions and all are connected"
+USUAL = ("connectivity", "distances", "saturation")  # measures by default
 
 
 class Survivors(NamedTuple):
-    """A network's draws of failures, and whether they leave its terminals joined.
+    """Draws of failures in a network, and whether the surviving terminals are connected after each draw.
 
-    largest    int64[D]: terminals of the largest component
-    connected  bool[D]: whether all surviving terminals, at least one, reach each other
+    largest    int64[D]: number of terminals in the largest component
+    connected  bool[D]: whether all surviving terminals reach each other, and at least one survives
     """
 
     topology: Topology
@@ -45,14 +45,14 @@ class Survivors(NamedTuple):
     options: How
 
 
-Values = Mapping[str, np.ndarray]  # by measure, float64[D]; nan where a draw has none
+Values = Mapping[str, np.ndarray]  # name of a measure → float64[D]; nan for a draw without a value
 
 
 class Quantity(NamedTuple):
-    """A measure.
+    """Properties of a measure.
 
     greater_is_worse  whether larger values are worse
-    proportion        whether a draw's value is 0 or 1
+    proportion        whether the value of a draw is always 0 or 1
     """
 
     unit: str
@@ -73,11 +73,11 @@ QUANTITIES = {
 
 
 class DrawSize(NamedTuple):
-    """The sizes that decide the time of a draw.
+    """The sizes of a network from which the time of a draw is estimated.
 
-    sources   nodes with terminals
-    channels  channels in both directions
-    whole     whether all nodes have terminals, and links two directions
+    sources   number of nodes with terminals
+    channels  number of channels, both directions counted
+    whole     whether all nodes have terminals and all links two directions
     """
 
     sources: int
@@ -86,7 +86,7 @@ class DrawSize(NamedTuple):
 
     @property
     def pairs(self) -> float:
-        """Pairs of a node with terminals and a channel."""
+        """Number of pairs of a node with terminals and a channel."""
         return float(self.sources) * self.channels
 
 
@@ -96,12 +96,12 @@ def size_of(topology: Topology) -> DrawSize:
 
 
 class Measure(NamedTuple):
-    """A group of measures that one function computes.
+    """A group of measures that are computed by one function.
 
-    values   draws → values
-    names    names of QUANTITIES
-    seconds  approximate seconds of a draw on one core; None: all draws are cheap
-    costly   whether only a sample of draws is measured: the request's, or as many as take SECONDS; else PATIENCE
+    values   the function of the draws that returns the values
+    names    names of the measures in QUANTITIES
+    seconds  approximate seconds of a draw on one core; None if all draws can be measured in little time
+    costly   whether a sample of the draws is measured, as many as SECONDS allows; if not, as many as PATIENCE allows
     """
 
     values: Callable[[Survivors], Values]
@@ -111,12 +111,12 @@ class Measure(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """The first line of its function, and the draws that it covers."""
+        """Meaning of the measures for the help: the first line of the function's docstring, and whether of a sample."""
         said = (inspect.getdoc(self.values) or "").partition("\n")[0]
         return f"{said} Of a sample of the draws." if self.seconds is not None and self.costly else said
 
     def draws(self, size: DrawSize, most: int, sample: int | None) -> int:
-        """The number of draws to measure, of `most`; 0 if even a few take too long."""
+        """Number of draws to measure, at most `most`; 0 if even FEWEST take too long. sample: the user's number."""
         if self.seconds is None:
             return most
         if self.costly and sample is not None:
@@ -132,7 +132,7 @@ def connectivity(found: Survivors) -> Values:
 
 
 def distances(found: Survivors) -> Values:
-    """Diameter and mean distance, over ordered pairs of surviving terminals, a terminal and itself included."""
+    """Diameter and mean distance over all ordered pairs of surviving terminals, including each terminal with itself."""
     outcomes, _ = outcomes_of(found.topology, found.failing, found.failures, found.options, distances=True)
     pairs = np.maximum(outcomes.surviving, 1).astype(float) ** 2
     joined = found.connected
@@ -143,7 +143,7 @@ def distances(found: Survivors) -> Values:
 
 
 def saturation(found: Survivors) -> Values:
-    """Saturation under uniform traffic and minimal routing, as in the table `loads`; the loads are exact."""
+    """Saturation load for uniform traffic and minimal routing, from exact loads, as in the table `loads`."""
     terminals, topology = found.failing.network.terminals, found.topology
 
     def of_draw(draw: int) -> float:
@@ -151,7 +151,7 @@ def saturation(found: Survivors) -> Values:
         network = network_after(topology, left, works)
         parted, weight = split(network), np.where(works, terminals, 0).astype(np.float64)
         roots, demand = np.flatnonzero(weight).astype(np.int32), weight
-        if network.ends is not None:  # none of a host to itself, whose start and end are apart
+        if network.ends is not None:  # a host sends nothing to itself; its start and its end are separate nodes
             demand = parted.arriving(np.tile(weight, (len(roots), 1)))
             demand[np.arange(len(roots)), parted.arrive[roots]] = 0
         loads = minimal_loads(
@@ -174,7 +174,7 @@ def all_reduce(found: Survivors) -> Values:
 
     def of_draw(draw: int) -> float:
         network = _network(found, draw)
-        if len(np.unique(network.terminals)) < 2:  # those of one router have no links to each other
+        if len(np.unique(network.terminals)) < 2:  # terminals of one router have no links to each other
             return np.nan
         known = optimum(network, "all_reduce", use_symmetry=False).attained
         return np.nan if known is None else known
@@ -183,14 +183,14 @@ def all_reduce(found: Survivors) -> Values:
 
 
 def rerouting(found: Survivors) -> Values:
-    """Whether up*/down* routes the survivors free of deadlock, with one virtual channel."""
+    """Whether up*/down* can route between all survivors without deadlock, with one virtual channel."""
     known = np.full(len(found.connected), np.nan) if found.topology.directed else found.connected.astype(float)
     if found.topology.ends is None or found.topology.directed:
         return {"deadlock_free": known}
 
     def of_draw(draw: int) -> float:
         network = _network(found, draw)
-        try:  # hosts that forward nothing may join all terminals by parts that have no root in common
+        try:  # if hosts forward nothing, connected terminals may be in parts that have no common root
             up_down(network, name_of(network, first_forwarding(network)))
         except BadInput:
             return 0.0
@@ -200,7 +200,7 @@ def rerouting(found: Survivors) -> Values:
 
 
 def minimal_rerouting(found: Survivors) -> Values:
-    """Virtual channels that suffice for minimal routes, one for each pair, in layers without a cycle."""
+    """Number of virtual channels that suffices for minimal routes, one for each pair, in layers without a cycle."""
 
     def of_draw(draw: int) -> float:
         network = _network(found, draw)
@@ -215,7 +215,7 @@ def minimal_rerouting(found: Survivors) -> Values:
 
 
 def _of_connected(found: Survivors, of_draw: Callable[[int], float]) -> np.ndarray:
-    """float64[D]: a number for each draw that leaves the terminals joined; nan for other draws."""
+    """float64[D]: `of_draw(draw)` for each draw after which all terminals are connected; nan for other draws."""
     threads = 1 if found.options.backend == "cupy" else thread_count(found.options.threads)  # a GPU is shared
     values = np.full(len(found.connected), np.nan)
     chosen = np.flatnonzero(found.connected)
@@ -228,7 +228,7 @@ def _network(found: Survivors, draw: int) -> Topology:
 
 
 def _layers_seconds(size: DrawSize) -> float:
-    """Seconds for a path of some hops for each pair, and for the growing searches for cycles."""
+    """Approximate seconds of `minimal_rerouting` for a draw: a path for each pair, and searches for cycles."""
     return 2e-3 + 4e-9 * (3.0 * size.sources**2) ** 1.5
 
 

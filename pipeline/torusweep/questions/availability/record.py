@@ -1,6 +1,6 @@
-"""The rows of the table `availability`: one for each measure of a request.
+"""Compute the rows of the table `availability`, one for each measure of a request.
 
-Mean and quantiles of a measure, with intervals, come from a sample of draws or from all combinations.
+A row has the mean and quantiles of a measure with intervals, over a sample of draws or over all combinations.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from torusweep.questions.deadlock.layers import METHOD as LAYERS
 from torusweep.questions.how import How
 
 CONFIDENCE = 0.95
-ROUNDING = 1e-12  # values of a measure that differ by a smaller share are one number, computed in another order
+ROUNDING = 1e-12  # values with a smaller relative difference are equal; only the order of computation differed
 QUANTILES = (0.05, 0.5, 0.95)
 EXACT = "exact"
 WILSON = "Wilson (mean)"
 STUDENT = "Student's t (mean)"
 ORDER = "order statistics (quantiles)"
-HOW = {  # measure → how its value of a draw is computed
+HOW = {  # measure → how its value is computed for a draw
     "all_reduce": "attained by packing spanning trees, or by reduce-scatter and all-gather",
     "deadlock_free": UP_DOWN,
     "virtual_channels": f"the lowest port that leads nearer; {LAYERS}",
@@ -39,7 +39,7 @@ INTACT = Failures(np.zeros(2, np.int64), np.zeros(0, np.int32))
 
 
 class IntervalEstimate(NamedTuple):
-    """A number, and the ends of its 95 % interval; None for an unknown end."""
+    """An estimated number and the ends of its 95 % interval. An unknown end is None."""
 
     value: float
     low: float | None
@@ -47,12 +47,12 @@ class IntervalEstimate(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """The summary of a measure.
+    """Mean and quantiles of the values of a measure.
 
     mean            mean with its interval
-    standard_error  standard error of the mean; None if it is exact, or for a single draw
-    quantiles       quantiles of 5, 50 and 95 %, with intervals
-    interval        method of the intervals
+    standard_error  standard error of the mean; None if the mean is exact, or there is a single draw
+    quantiles       quantiles of 5, 50 and 95 %, with their intervals
+    interval        method by which the intervals were computed
     """
 
     mean: IntervalEstimate
@@ -62,15 +62,15 @@ class Summary(NamedTuple):
 
 
 def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) -> Summary:
-    """Mean and quantiles of the values of draws, at least one.
+    """Mean and quantiles of a measure's values after the draws.
 
-    values      float64[D]
-    weight      float64[D]: probability of each value, if these are all values; None: a random sample
-    proportion  whether values are 0 and 1 only
+    values      float64[D]: value after each draw; at least one
+    weight      float64[D]: probability of each draw, if the draws are all combinations; None for a random sample
+    proportion  whether all values are 0 or 1
 
-    The q-quantile is the least value that at least a share q of the draws does not exceed. A sample's intervals follow
-    Wilson (1927) for a proportion, Student's t for another mean (None if all values are alike, which says nothing of
-    rarer ones), and order statistics for quantiles (David & Nagaraja 2003, sec. 7.1), whatever the distribution.
+    The q-quantile is the least value that at least a share q of the draws does not exceed. Intervals from a sample are
+    Wilson's (1927) for a proportion, Student's t for another mean (None if all values are equal, because these tell
+    nothing of rarer ones), and order statistics for quantiles (David & Nagaraja 2003, sec. 7.1) of any distribution.
     """
     order = np.argsort(values, kind="stable")
     alike = bool(values[order[-1]] - values[order[0]] <= ROUNDING * abs(values[order[-1]]))
@@ -93,28 +93,27 @@ def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) 
 
 
 def wilson(share: float, number: int) -> tuple[float, float]:
-    """The interval of a probability, from a share of a number of draws (Wilson 1927, without correction for
-    continuity)."""
+    """95 % interval of a probability (Wilson 1927, no continuity correction), given its share of a number of draws."""
     z = float(scipy.special.ndtri((1 + CONFIDENCE) / 2))
     middle = share + z * z / (2 * number)
     half = z * sqrt(share * (1 - share) / number + z * z / (4 * number * number))
     scale = 1 + z * z / number
-    # rounding must not put the share seen outside
+    # rounding must not put the observed share outside the interval
     return max(0.0, min(share, (middle - half) / scale)), min(1.0, max(share, (middle + half) / scale))
 
 
 def _quantile(ordered: np.ndarray, q: float) -> IntervalEstimate:
-    """The q-quantile of sorted values, and two of the values that enclose the distribution's quantile.
+    """The q-quantile of sorted values, with an interval whose ends are two of the values.
 
-    The number of draws at most the quantile is at least binomial: value number r (from 1) is above it with probability
-    P(B < r), and value number r is below it with probability at most P(B ≥ r).
+    Let B be binomial with `number` trials of probability q. The value of rank r (from 1) exceeds the distribution's
+    quantile with probability at most P(B < r), and is below the quantile with probability at most P(B ≥ r).
     """
     number = len(ordered)
     place = max(1, int(np.ceil(q * number * (1 - 1e-12))))
     tail = (1 - CONFIDENCE) / 2
     ranks = np.arange(1, number + 1)
     below = scipy.special.bdtr(ranks - 1, number, q)  # P(B < r)
-    low = int((below <= tail).sum())  # the greatest rank that is above the quantile so rarely
+    low = int((below <= tail).sum())  # the greatest rank whose value exceeds the quantile with at most this probability
     high = int((below < 1 - tail).sum()) + 1  # the least rank with P(B ≥ r) ≤ tail
     return IntervalEstimate(
         float(ordered[place - 1]),
@@ -127,10 +126,10 @@ Row = dict[str, Any]
 
 
 def availability_rows(topology: Topology, request: AvailabilityRequest, options: How) -> list[Row]:
-    """A row for each quantity of each measure of the request, in the order of the measures.
+    """Compute a row for each quantity of each measure that the request names, in that order.
 
-    Raises BadInput if more parts are to fail than the network has, or it has no such parts, or no terminals; Refused if
-    there are too many failed parts to list.
+    Raises BadInput if more parts are to fail than the network has, or if it has no such parts or no terminals. Raises
+    Refused if there are too many failed parts to list.
     """
     if not len(topology.terminals):
         raise BadInput(f"availability of {topology.spelling}: expected a terminal, got none; choose another network")
@@ -159,7 +158,7 @@ def availability_rows(topology: Topology, request: AvailabilityRequest, options:
 
 
 def survivors(topology: Topology, failing: Failing, failures: Failures, options: How) -> Survivors:
-    """The draws, and whether all surviving terminals, at least one, reach each other after them."""
+    """The draws of failures, each with whether its surviving terminals reach each other."""
     outcomes, connected = outcomes_of(topology, failing, failures, options, distances=False)
     return Survivors(topology, failing, failures, outcomes.largest, connected, options)
 
@@ -173,9 +172,9 @@ def row_of(
     values: np.ndarray | None,
     intact: float | None,
 ) -> Row:
-    """The row of a quantity, as Python values without NaN.
+    """The table's row for a quantity, as Python values without NaN.
 
-    values   float64[D] of the draws, nan for missing values; None: not computed
+    values   float64[D]: the quantity after each draw, nan for none; None if it was not computed
     """
     quantity = QUANTITIES[measure]
     found: Row = dict.fromkeys(column.name for column in AVAILABILITY)

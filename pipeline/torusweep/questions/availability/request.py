@@ -1,6 +1,6 @@
-"""Requests of the stage `availability`, the draws of failed parts, and their memory.
+"""Requests of the stage `availability`, the draws of failed parts, and the memory that the draws take.
 
-If there are few combinations of failed parts, all are taken, otherwise random draws.
+If there are few combinations of failed parts, all combinations are taken; otherwise draws are random.
 """
 
 from __future__ import annotations
@@ -23,40 +23,40 @@ from torusweep.questions.availability.measures import MEASURES, USUAL
 
 ALL = "all"
 MOST_DRAWS = 1_000_000
-MOST_DIGITS = 10  # of a number of failures
-MOST_ROUTED = 2000  # nodes of networks whose routes are put in layers, about
+MOST_DIGITS = 10  # a number of failures has fewer digits
+MOST_ROUTED = 2000  # approximate number of nodes up to which routes are assigned to layers
 MOST_FAILED = 200_000_000  # failed parts in all draws: about 1 GB
-DRAWS_MOST_DIGITS = 12  # of a number of combinations that is written out
+DRAWS_MOST_DIGITS = 12  # a number of combinations with more digits is printed as a power of 10
 
 
 @dataclass(frozen=True)
 class AvailabilityRequest:
-    """A request, in which either failures or probability is a number.
+    """A request for measures after failures. Either `failures` or `probability` is a number; the other is None.
 
-    fails        links, routers or cubes
+    fails        kind of part that fails: links, routers or cubes
     failures     number of parts that fail at a time
-    probability  probability that each part fails, independently
-    draws        number of random draws; all combinations if there are no more
-    sample       number of draws for costly measures; None: as many as take some seconds
-    measures     names, separated by commas
+    probability  probability that a part fails, independently of the other parts
+    draws        number of random draws; all combinations are taken instead if there are at most as many
+    sample       number of draws for costly measures; None for the number that takes some seconds
+    measures     names of measures, separated by commas
     """
 
     fails: str
     failures: int | None
     probability: float | None
-    draws: int = field(default=1000, metadata={"meaning": "draws, at most; fewer where all combinations are fewer"})
+    draws: int = field(default=1000, metadata={"meaning": "number of draws, or of all combinations if fewer"})
     seed: int = 0
     sample: int | None = field(
-        default=None, metadata={"meaning": "draws on which costly measures are computed; null: as time allows"}
+        default=None, metadata={"meaning": "number of draws for costly measures; null: what some seconds allow"}
     )
-    measures: str = field(default=", ".join(USUAL), metadata={"meaning": "what is measured after each draw"})
+    measures: str = field(default=", ".join(USUAL), metadata={"meaning": "measures computed after each draw"})
 
     def __str__(self) -> str:
         return f"with {self.words}"
 
     @property
     def words(self) -> str:
-        """The failing parts in words."""
+        """The failures in words, as in "2 failed links"."""
         thing = self.fails.removesuffix("s")
         if self.failures is not None:
             return counted(self.failures, f"failed {thing}")
@@ -64,9 +64,9 @@ class AvailabilityRequest:
 
 
 def measures_of(names: Iterable[str]) -> str:
-    """Names of measures in a request's form, in the order of the table; `all` stands for every one.
+    """The named measures as one text with commas, in the order of MEASURES. The name `all` stands for every measure.
 
-    Raises BadInput for an unknown name, or no name.
+    Raises BadInput for an unknown name, or if there is no name.
     """
     asked = [name.replace("-", "_") for name in names]
     if not asked:
@@ -80,7 +80,7 @@ def measures_of(names: Iterable[str]) -> str:
 
 
 def numbers_of(texts: Iterable[str]) -> tuple[int | float, ...]:
-    """Numbers of failures, or probabilities, of texts with commas: '2', '0.5%' or '0.005'.
+    """Read numbers of failures (2) and probabilities (0.5% or 0.005) from texts that separate them by commas.
 
     Raises BadInput for a text that is neither.
     """
@@ -99,9 +99,9 @@ def _number(text: str) -> int | float:
 
 
 def failures_of(number: float | Real, text: str = "") -> tuple[int | None, float | None]:
-    """(failures at a time, probability that each part fails), one of them None: 2, or 0.005.
+    """(number, None) for a whole number of failed parts, (None, number) for a probability that a part fails.
 
-    text   text from which the number was read
+    text   text from which the number was read; "" if it was given as a number
     Raises BadInput for anything else.
     """
     if isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 0:
@@ -113,7 +113,7 @@ def failures_of(number: float | Real, text: str = "") -> tuple[int | None, float
 
 
 def memory_of(plan: Plan, request: AvailabilityRequest) -> int:
-    """Approximate bytes of the network's arrays, the failed parts, and the routes of all pairs if layers need them."""
+    """Approximate bytes of memory for the network's arrays, the failed parts, and all routes if layers are measured."""
     most = plan.nodes * max(plan.degree, 1)
     failed: float = min(request.failures or 0, most)
     if request.probability is not None:
@@ -123,7 +123,7 @@ def memory_of(plan: Plan, request: AvailabilityRequest) -> int:
 
 
 def check_memory(spelling: str, plan: Plan, request: AvailabilityRequest) -> None:
-    """Raise Refused if the draws need more memory than one network may take by default."""
+    """Raise Refused if the request needs more memory than a network may take by default."""
     needed, limit = memory_of(plan, request), default_memory()
     if needed > limit:
         raise Refused(
@@ -136,8 +136,8 @@ class Draws(NamedTuple):
     """Draws of failed parts.
 
     failures  failed parts of each draw
-    weight    float64[D]: probability of each combination, if all are listed; None: equally weighted random draws
-    method    in words
+    weight    float64[D]: probability of each combination, if all are listed; None for random draws
+    method    how the draws were made, in words
     """
 
     failures: Failures
@@ -149,16 +149,16 @@ class Draws(NamedTuple):
         return len(self.failures.start) - 1
 
     def failed(self, draw: int) -> np.ndarray:
-        """int32: the failed parts of a draw."""
+        """int32: numbers of the parts that fail in a draw."""
         start, part = self.failures
         return part[start[draw] : start[draw + 1]]
 
 
 def draws_of(parts: int, request: AvailabilityRequest, most: int) -> Draws:
-    """All combinations of failed parts if there are at most `most`, otherwise `most` random draws.
+    """List all combinations of failed parts if there are at most `most`; otherwise draw `most` at random.
 
     parts   number of parts that can fail
-    most    the request's draws, or a sample's
+    most    number of draws that the request gives, or the number in a sample for costly measures
     Raises Refused if there are too many failed parts to list.
     """
     failures, probability = request.failures, request.probability
@@ -182,7 +182,7 @@ def draws_of(parts: int, request: AvailabilityRequest, most: int) -> Draws:
 
 
 def _few(parts: int, request: AvailabilityRequest, most: int) -> bool:
-    """Whether there are at most `most` combinations, so that all are listed."""
+    """Whether there are at most `most` combinations of failed parts, so that all can be listed."""
     if request.failures is None:
         return request.probability in (0, 1) or parts < most.bit_length()
     fewer = min(request.failures, parts - request.failures)  # there are 2^fewer combinations, or more
@@ -198,7 +198,7 @@ def _expect_room(failed: float, request: AvailabilityRequest) -> None:
 
 
 def _all_subsets(parts: int, probability: float) -> Draws:
-    """Every possible set of failed parts, with its probability."""
+    """All possible sets of failed parts, each with its probability."""
     if probability in (0, 1):
         failed = np.full((1, parts), probability == 1)
     else:
@@ -215,6 +215,6 @@ def _all(ways: int) -> str:
 
 
 def _about(parts: int, failures: int) -> str:
-    """The number of combinations in words."""
+    """Number of combinations of the failed parts, in words."""
     digits = (lgamma(parts + 1) - lgamma(failures + 1) - lgamma(parts - failures + 1)) / log(10)
     return f"{comb(parts, failures):,}" if digits < DRAWS_MOST_DIGITS else f"about 10^{digits:.0f}"

@@ -1,4 +1,4 @@
-"""The page's section on failures: the distribution of each measure against the number of failed parts, by network."""
+"""The page's section on failures: charts of each measure over the number of failed parts, and a table."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from torusweep.questions.availability.measures import QUANTITIES
 from torusweep.tables.rows import Record, Tables
 
 INTRODUCTION = (
-    "Each draw lets parts of a network fail at random; where all combinations are few, each is taken once, and the"
-    " numbers are exact. Distances, loads and times are of the draws after which all surviving terminals still reach"
+    "Each draw lets parts of a network fail at random. If there are few combinations, each is taken once, and the"
+    " numbers are exact. Distances, loads and times are over the draws after which all surviving terminals still reach"
     " each other. "
 )
 CAPTION = "Lines: mean; bands: 5 % to 95 % of the draws."
@@ -28,7 +28,7 @@ X_TITLES = {"failures": "failed {} at a time", "probability": "probability that 
 
 
 def section(tables: Tables) -> Chapter | None:
-    """A chart for each kind of part and measure with several numbers of failures, and the table; None without rows."""
+    """A chart for each kind of part and measure with several numbers of failures, and a table; None without rows."""
     asked = tables.get("availability", ())
     rows = [row for row in asked if row["mean"] is not None]
     if not rows:
@@ -46,7 +46,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _labels(rows: Iterable[Record]) -> dict[str, str]:
-    """The label of each network that has one of its own."""
+    """Spelling of a network → its label, for the networks whose label no other network has."""
     labels = {row["topology"]: row["label"] for row in rows if row["label"]}
     often = Counter(labels.values())
     return {topology: label for topology, label in labels.items() if often[label] == 1}
@@ -76,7 +76,7 @@ FIELDS = fields(
 
 
 def _worth(rows: Sequence[Record]) -> str:
-    """A sentence on how often failures disconnect terminals."""
+    """A sentence on how often failures disconnect terminals; "" if no row measures it."""
     asked = [row for row in rows if row["measure"] == "connected"]
     if not asked:
         return ""
@@ -95,17 +95,17 @@ def _worth(rows: Sequence[Record]) -> str:
 
 
 def mark(row: Record, name: str) -> dict[str, Any]:
-    """A row as a mark in the chart: its line, called `name` or as its network, and the ends of its band."""
+    """Add to a row what the chart needs: the ends of its band, and its line's name (`name`, or the network if "")."""
     ends = ("mean_low", "mean_high") if QUANTITIES[row["measure"]].proportion else ("q05", "q95")
     low, high = (row["mean"] if row[end] is None else row[end] for end in ends)
     return {**row, "line": name or row["topology"], "low": low, "high": high}
 
 
 def distribution(along: str, fails: str, measure: str, more: str = "") -> Chart:
-    """The mean of a measure against failures, a line for each network, at most six, with a band of its quantiles.
+    """A chart of a measure's mean over the failures, with a line and a band for each network, at most six.
 
-    along  failures or probability
-    more   end of the caption
+    along  column of the horizontal axis: failures or probability
+    more   text to add to the caption
     """
     quantity, whole = QUANTITIES[measure], along == "failures"
     return Chart(

@@ -1,4 +1,4 @@
-"""The stage `availability`: measures of a network after failures of links, routers or cubes."""
+"""The question and stage `availability`: measures of a network after failures of links, routers or cubes."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from torusweep.questions.question import Question
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Spellings, under
 
 NOTE = (
-    "quantiles and mean are over the draws after which all surviving terminals reach each other, but for connected,"
-    " largest_component and deadlock_free, which are over all draws"
+    "mean and quantiles of connected, largest_component and deadlock_free are over all draws, those of other measures"
+    " over the draws after which all surviving terminals reach each other"
 )
 MEASURE = Spelled(
-    "what is measured after each draw, or all",
+    "measures to compute after each draw, or all",
     table="torusweep.questions.availability.measures:MEASURES",
     title="Measures",
     called=False,
@@ -65,9 +65,9 @@ COLUMNS: Columns = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Availability(Records):
-    """A network after failures: rows of the table `availability`, one for each measure.
+    """Measures of a network after failures: rows of the table `availability`, one for each request and measure.
 
-    asked   requests, each with equally many rows
+    asked   requests, in the order of their rows; every request has the same number of rows
     """
 
     asked: Sequence[AvailabilityRequest] = field(kw_only=True)
@@ -81,11 +81,11 @@ class Availability(Records):
         return f"{self.rows[0]['topology']} after failures"
 
     def of(self, measure: str) -> list[Row]:
-        """The rows of one measure: connected, diameter, mean_distance, …."""
+        """The rows of the given measure, such as connected, diameter or mean_distance."""
         return [row for row in self.rows if row["measure"] == measure]
 
     def print(self, console: Console, computed_by: str) -> None:
-        """Print a table for each request: a line for each measure, then the draws that were examined."""
+        """Print a table for each request, with a line for each measure; below it, which draws were examined."""
         each = len(self.rows) // len(self.asked)
         for place, request in enumerate(self.asked):
             rows = self.rows[each * place :][:each]
@@ -115,16 +115,16 @@ Probabilities = Annotated[
 
 
 class Failures(NetworkChoice):
-    """An entry: every kind of part fails with every number, on every chosen network."""
+    """An entry of the section `availability`: each kind of part fails by each given number, in each chosen network."""
 
     fails: Spellings = Field(
         ("links",),
-        description="what fails: links, routers, cubes (4 nodes along each axis of a grid, or those of cube_pod), or"
-        " several",
+        description="kind of part that fails: links, routers or cubes (4 nodes along each axis of a grid, or the cubes"
+        " of cube_pod); or several kinds",
     )
-    failures: Counts = Field((), description="how many fail at a time: a number, or several")
+    failures: Counts = Field((), description="number of parts that fail at a time, or several numbers")
     probability: Probabilities = Field(
-        (), description="or the probability that each fails, whatever the others do: a number, or several"
+        (), description="probability that a part fails, independently of the others, or several probabilities"
     )
 
     @model_validator(mode="after")
@@ -139,31 +139,31 @@ def availability(
     how: How,
     links: Annotated[
         tuple[int | Real, ...],
-        Meaning("links that fail: a whole number at a time, or as a fraction the probability of each; or several"),
+        Meaning("number of links that fail at a time, or probability that a link fails (as 0.005 or 0.5%); or several"),
         NUMBERS,
         NOT_SWEPT,
     ] = (),
     routers: Annotated[
-        tuple[int | Real, ...], Meaning("the same of routers, with their terminals"), NUMBERS, NOT_SWEPT
+        tuple[int | Real, ...], Meaning("as for links: routers that fail, with their terminals"), NUMBERS, NOT_SWEPT
     ] = (),
     cubes: Annotated[
-        tuple[int | Real, ...], Meaning("the same of cubes, all of whose nodes fail"), NUMBERS, NOT_SWEPT
+        tuple[int | Real, ...], Meaning("as for links: cubes that fail, with all their nodes"), NUMBERS, NOT_SWEPT
     ] = (),
     *,
     draws: Annotated[
-        int, Whole(1, "random draws; all combinations, exactly, where there are no more", MOST_DRAWS)
+        int, Whole(1, "number of random draws; if there are no more combinations, all are taken instead", MOST_DRAWS)
     ] = AvailabilityRequest.draws,
     seed: Annotated[int, Whole(0, "seed of the random draws", 2**63 - 1)] = AvailabilityRequest.seed,
     sample: Annotated[
-        int, Whole(1, "draws on which costly measures are computed", MOST_DRAWS), Absent("as many as take some seconds")
+        int, Whole(1, "number of draws for costly measures", MOST_DRAWS), Absent("the number that takes some seconds")
     ]
     | None = None,
     measures: Annotated[tuple[str, ...], MEASURE, Typed("--measure")] = USUAL,
 ) -> Availability:
-    """What is left of a network after failures: the distribution of each measure over thousands of draws.
+    """Compute what is left of a network after failures: the distribution of each measure over thousands of draws.
 
-    Each draw lets links, routers or cubes fail at random. If there are no more combinations than draws, all are
-    taken. Cubes are blocks of 4 nodes along each axis of a torus, mesh or slice, and the cubes of cube_pod.
+    Each draw lets links, routers or cubes fail at random. If there are no more combinations than draws, each is
+    taken once. A cube is a block with 4 nodes along each axis of a torus, mesh or slice, or a cube of cube_pod.
 
     >>> import torusweep as ts
     >>> ts.network("ring(k=8)").availability(links=2).of("connected")[0]["mean"]
@@ -184,7 +184,7 @@ def availability(
 def _requests(
     fails: Mapping[str, Iterable[Any]], *, draws: int, seed: int, sample: int | None, measures: Sequence[str]
 ) -> list[AvailabilityRequest]:
-    """The requests for the numbers of failures of each kind of part."""
+    """Make a request for each number or probability of failures in `fails` (kind of part → numbers)."""
     names, asked = measures_of(measures), []
     for kind, numbers in fails.items():
         with under(kind):
@@ -214,7 +214,7 @@ class AvailabilityQuestion(Question):
         'availability "cube_pod(x=[1, 0], y=[0, 1], z=[0, 1])" --cubes 1 --measure all --sample 10',
         'availability "hypercube(n=4)" --routers 3 --json',
     )
-    description = "failures after which connectivity, distances, saturation are measured; without it, none"
+    description = "failures after which networks are measured; without this section, no failures are examined"
 
     def requests(self, entry: Any) -> Iterator[AvailabilityRequest]:
         with under("fails"):
@@ -231,7 +231,7 @@ class AvailabilityQuestion(Question):
             check_memory(spelling, plan, request)
 
     def _asked(self, values: Mapping[str, Any]) -> list[AvailabilityRequest]:
-        """The requests of a call; none if `ask` refuses it."""
+        """The requests for a call with these values; [] if `ask` refuses the values."""
         others = {one.name: one.default for one in self.parameters} | dict(values)
         fails = {kind: others.pop(kind) for kind in ("links", "routers", "cubes")}
         try:
@@ -241,7 +241,7 @@ class AvailabilityQuestion(Question):
 
     def check(self, network: LazyNetwork, request: AvailabilityRequest) -> None:
         most = most_parts(network.plan, network.spelling, request.fails)
-        # each node of a family has a link, but for those that faults take; nodes of files may have none
+        # each node of a family has a link unless a fault removes it; nodes of graph files may have none
         fewest = 0 if "graph(" in network.spelling else min(most, network.plan.nodes) // 2 - network.plan.failed
         if request.failures is None or request.failures < fewest:
             return

@@ -1,6 +1,6 @@
-"""Compare the algorithms of an operation on a network with the bound, and give times for sizes.
+"""Compare the algorithms of a collective operation on a network with the bound, and compute times for given sizes.
 
-An algorithm's steps may also run in the simulator, flit by flit, beside the time by the loads of links.
+An algorithm's time follows from the loads of the links. Its steps can also be simulated flit by flit.
 """
 
 from __future__ import annotations
@@ -31,19 +31,21 @@ from torusweep.questions.stage import under
 from torusweep.workloads import Workload
 
 PACKET_FLITS = 64  # long packets, so that heads cost little
-BUFFER_FLITS = 16  # of a virtual channel; more where links are long
+BUFFER_FLITS = 16  # flits of a virtual channel's buffer; more if links are long
 ROUTER = Parameters(virtual_channels=4, input_speedup=4, packet_flits=PACKET_FLITS, cycles=MAX_CYCLES)
 DEFAULT = preset(ROUTER.router)
-MOST_FLITS = 100_000_000  # over all links: a minute or more
-WINDOW = 2  # pieces of a chunk that are under way to a neighbour at once, so that others get their turn
+MOST_FLITS = 100_000_000  # flits of all messages; their simulation takes a minute or more
+WINDOW = 2  # pieces of a chunk that are under way to a neighbour at once, so that other chunks get their turn
 NEVER = -1
 TREES = "trees"
 
 
 class Simulated(NamedTuple):
-    """Cycles until all is delivered, the operation's size in flits, and the pieces of each chunk in a pipeline.
+    """Simulated cycles of an algorithm until everything is delivered.
 
-    alone   cycles a flit of one piece that goes through all steps alone; None without a pipeline
+    size    size of the operation's data in flits
+    pieces  number of pieces into which a pipeline cuts each chunk; 1 without a pipeline
+    alone   cycles per flit of a piece that goes through all steps alone; None without a pipeline
     """
 
     cycles: int
@@ -56,23 +58,23 @@ class Simulated(NamedTuple):
         return self.cycles / self.size
 
     def difference(self, cycles_per_flit: float) -> float:
-        """The excess over the time by bandwidth, in which the first piece goes alone, the others at full load."""
+        """Relative excess of the simulated over the computed time, in which a pipeline's first piece goes alone."""
         alone = cycles_per_flit if self.alone is None else self.alone
         return self.cycles_per_flit / (cycles_per_flit + (alone - cycles_per_flit) / self.pieces) - 1
 
     def columns(self) -> dict[str, Any]:
-        """The columns for --json."""
+        """The simulated time as columns of a row."""
         numbers = {"simulated_cycles": self.cycles, "simulated_flits": self.size, "simulated_pieces": self.pieces}
         return {**numbers, "simulated_alone": self.alone}
 
 
 def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
-    """Simulate a schedule with `flits` flits for each unit of its data, until all is delivered.
+    """Simulate a schedule with `flits` flits for each unit of its data, until everything is delivered.
 
-    A node can send on all its channels at once, and takes whatever arrives. A rank begins a step when all messages that
-    it sent or got in the step before are delivered. In a pipeline each chunk is cut into pieces, and a piece is sent on
-    as soon as it is there. Raises BadInput if no routing is known to be free of deadlock, or the simulation does not
-    end; Refused if it would take too long.
+    A node can send on all its channels at once, and accepts all flits that arrive. A rank begins a step when all
+    messages that it sent or received in the previous step are delivered. In a pipeline each chunk is cut into pieces,
+    and a node forwards each piece as soon as it has arrived. Raises BadInput if no routing is proved free of deadlock,
+    or if the simulation deadlocks, and Refused if it would take too long.
     """
     name = f"simulation of {schedule.operation} on {topology.spelling}"
     if not np.array_equal(schedule.node, topology.terminals):
@@ -107,18 +109,18 @@ def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
 
 
 def _in_steps(schedule: Schedule, flits: int) -> Workload:
-    """The messages of each step, cut into packets that take turns, and a local step of each rank after them."""
+    """The workload of a schedule in steps. Messages are cut into packets; local messages of the ranks end each step."""
     step, source, destination, units = messages_of(schedule)
     ranks, steps = len(schedule.node), schedule.steps
     whole = units.astype(np.int64) * flits
     many = -(-whole // PACKET_FLITS)
     message = np.repeat(np.arange(len(step)), many)
     piece = np.arange(len(message)) - np.repeat(np.cumsum(many) - many, many)
-    turn = np.random.default_rng(0).permutation(len(step))  # ranks do not send to the same rank at the same time
-    order = np.lexsort((turn[message], piece, step[message]))  # the packets of a step's messages in turn
+    turn = np.random.default_rng(0).permutation(len(step))  # random, lest all ranks send to the same rank at once
+    order = np.lexsort((turn[message], piece, step[message]))  # the messages of a step take turns packet by packet
     message, piece = message[order], piece[order]
     length = np.minimum(PACKET_FLITS, whole[message] - piece * PACKET_FLITS)
-    before = np.searchsorted(step[message], np.arange(steps + 1))  # packets of earlier steps
+    before = np.searchsorted(step[message], np.arange(steps + 1))  # number of packets in earlier steps
     rank = np.tile(np.arange(ranks), steps)
     number = np.arange(len(message)) + ranks * step[message]
     join = (before[1:, None] + ranks * np.arange(steps)[:, None] + np.arange(ranks)).ravel()
@@ -135,16 +137,16 @@ def _in_steps(schedule: Schedule, flits: int) -> Workload:
 
 
 def _pieces(schedule: Schedule, flits: int) -> int:
-    """Pieces of every chunk in a pipeline, such that all trees advance alike and the shortest piece is a packet."""
+    """Number of pieces of every chunk in a pipeline: equal for all chunks, with at least a packet in each piece."""
     return max(1, int(schedule.size.min()) * flits // PACKET_FLITS)
 
 
 def _in_pieces(schedule: Schedule, flits: int) -> Workload:
-    """A message for each piece of each transfer, which waits for the messages that brought the piece."""
+    """The workload of a pipeline: a message for each piece of each transfer, sent when its source has the piece."""
     pieces = _pieces(schedule, flits)
     transfer, piece = np.divmod(np.arange(pieces * len(schedule.step)), pieces)
-    order = np.argsort(schedule.step[transfer] + piece, kind="stable")  # a piece later is a step later
-    number = np.argsort(order)  # of the message of each transfer and piece
+    order = np.argsort(schedule.step[transfer] + piece, kind="stable")  # the next piece follows one step later
+    number = np.argsort(order)  # number of the message for each transfer and piece
     transfer, piece = transfer[order], piece[order]
     source, destination, chunk = (
         column[transfer] for column in (schedule.source, schedule.destination, schedule.chunk)
@@ -159,7 +161,7 @@ def _in_pieces(schedule: Schedule, flits: int) -> Workload:
 
 
 def _workload(columns: np.ndarray, waits: np.ndarray, ranks: int) -> Workload:
-    """Make a workload of columns int64[3, G]: source, destination and flits of each message."""
+    """Make a workload. columns: int64[3, G], source, destination and flits of each message; waits: see `_waits`."""
     source, destination = columns[:2].astype(np.int32)
     ordered = waits[np.lexsort((waits[:, 1], waits[:, 0]))]
     return Workload(ranks, source, destination, columns[2], np.zeros(columns.shape[1], np.int64), ordered)
@@ -168,9 +170,9 @@ def _workload(columns: np.ndarray, waits: np.ndarray, ranks: int) -> Workload:
 def _waits(
     step: np.ndarray, source: np.ndarray, destination: np.ndarray, content: np.ndarray, ranks: int
 ) -> np.ndarray:
-    """int64[S, 2]: (message, earlier message that brought the same content to its source)."""
+    """int64[S, 2]: (message, earlier message that brings the same content to the message's source)."""
     key, needed = content * ranks + destination, content * ranks + source
-    order = np.argsort(key, kind="stable")  # by place and content, then by time
+    order = np.argsort(key, kind="stable")  # by content and destination, then by time
     first, last = (np.searchsorted(key[order], needed, side) for side in ("left", "right"))
     number = last - first
     message = np.repeat(np.arange(len(step)), number)
@@ -184,14 +186,14 @@ Row = dict[str, Any]
 
 
 class Timing(NamedTuple):
-    """Sizes in bytes, and the speed of links, whose latency a message takes for each hop."""
+    """What is needed to compute times: sizes of the data in bytes, and bandwidth and latency of the links."""
 
     sizes: list[int]
     speed: LinkSpeed
 
 
 def timing_of(sizes: Iterable[str | int], bandwidth: str | None, latency: str | None, plan: Plan) -> Timing | None:
-    """The requested times for a network; None without sizes. Raises BadInput for texts that are no quantities."""
+    """Read sizes and link speed for times; None without sizes. Raises BadInput for a text that cannot be read."""
     with under("bytes"):
         numbers = [number for size in sizes for number in byte_range(str(size))]
     for name, given in (("bandwidth", bandwidth), ("latency", latency)):
@@ -218,12 +220,13 @@ def compared(
     use_symmetry: bool,
     found: Callable[[str], None] | None = None,
 ) -> tuple[list[Row], dict[str, str]]:
-    """(rows of the best of all and of the algorithms, fastest first; algorithm → why it has no row or simulation).
+    """Compare algorithms of an operation with the bound.
 
     bounds  bounds of the operation on the network, from `optimum`
-    every   whether each algorithm must suit
+    every   whether to raise BadInput for an algorithm that is not defined for the network, instead of leaving it out
     flits   flits of each equal part of the data in a simulation; None for no simulation
-    found   called with a text on the bound and on each algorithm, as soon as it is known
+    found   function that is called with a line of text on the bound and on each algorithm, as soon as it is known
+    returns (rows: the best of all, then the algorithms, fastest first; algorithm → why it has no row or simulation)
     """
     found = found or (lambda line: None)
     found(f"{'optimum' if bounds.met else 'bound'}: {bounds.bound:.6g} cycles/flit, {operation}")
@@ -249,7 +252,7 @@ def compared(
 
 
 def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
-    """Add time and bandwidths for each size; for the best of all (no cost), the least that the bound allows."""
+    """Columns with time and bandwidths for each size. If `cost` is None, times are the least that the bound allows."""
     if timing is None:
         return {}
     share = row["bus_bandwidth"] / row["algorithm_bandwidth"] if row["algorithm_bandwidth"] else None
@@ -270,9 +273,9 @@ def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
 
 
 def attaining(network: Topology, bounds: Optimum, rows: Sequence[Row], left_out: Mapping[str, str]) -> list[str]:
-    """The algorithms that attain the optimum: measured ones, or one that does so by theorem; [] if none here does.
+    """Names of algorithms that attain the optimum, measured or by theorem; [] if no known algorithm does.
 
-    If each node has a terminal, `trees` attains what packings of trees prove.
+    By theorem, `trees` attains the bound that a packing of trees proves if each node has a terminal.
     """
     best, *measured = rows
     if best["optimum"] is None:
@@ -284,6 +287,6 @@ def attaining(network: Topology, bounds: Optimum, rows: Sequence[Row], left_out:
 
 
 def together(network: Topology, left_out: Mapping[str, str]) -> str:
-    """One line on why no algorithm suits a network, with each reason once."""
+    """The reasons why no algorithm is defined for a network, on one line, each reason once."""
     plain = (reason.removeprefix(f"algorithm {name} on {network.spelling}: ") for name, reason in left_out.items())
     return "; ".join(dict.fromkeys(plain))

@@ -1,4 +1,4 @@
-"""The row of the table `collectives`."""
+"""Compute a row of the table `collectives`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from torusweep.questions.collectives.columns import COLLECTIVES
 def collective_record(
     topology: Topology, operation: str, algorithm: str, root: int = 0, *, use_symmetry: bool = True
 ) -> dict[str, Any]:
-    """The row of one algorithm, or of the best known; nulls and the reason if there is none."""
+    """The row of an algorithm, or of OPTIMUM. If it has no time, the row has nulls and, as its method, the reason."""
     try:
         best = best_known(topology, operation, root=root, use_symmetry=use_symmetry)
     except BadInput as refusal:
@@ -43,11 +43,11 @@ def record_of(
     cost: AlgorithmCost | None,
     method: str,
 ) -> dict[str, Any]:
-    """The row of computed values, as Python values without NaN."""
+    """Make a row of Python values without NaN. best, cost: bound and time of the algorithm, None if there is none."""
     terminals = len(topology.terminals)
     cycles = cost.cycles if cost else best.attained if best and algorithm == OPTIMUM else None
     bound = best.bound if best else None
-    # rounding may lift it above 1 by a digit
+    # rounding may give slightly more than 1
     share = min(1.0, bound / cycles) if bound and cycles else None
     met = best is not None and best.met
     link = _busiest(topology, cost) if cost else None

@@ -1,4 +1,4 @@
-"""The page's section on collective operations: the share of the bound that algorithms reach on every network."""
+"""The page's section on collective operations: which share of the bound each algorithm reaches on each network."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from torusweep.questions.collectives.columns import COLLECTIVES
 from torusweep.tables.rows import Record, Tables
 
 INTRODUCTION = (
-    "The bound is what no algorithm beats, proved by a cut, a partition or a linear program; it is the optimum where an"
-    " algorithm is known that attains it, elsewhere the row best_known has the least time that is known. Times are for"
-    " data so large that bandwidth decides, with all channels of a node at work. Bus bandwidth is that of nccl-tests,"
-    " in flits per cycle per terminal; a channel carries one in each direction."
+    "No algorithm beats the bound, which is proved by a cut, a partition or a linear program. It is the optimum if an"
+    " algorithm is known that attains it; otherwise the row best_known has the least time that is known. Times are for"
+    " data so large that bandwidth decides, and all channels of a node work at once. Bus bandwidth is defined as in"
+    " nccl-tests, in flits per cycle per terminal; a channel carries one flit a cycle in each direction."
 )
 
 
 def section(tables: Tables) -> Chapter | None:
-    """A chart for each operation that has algorithms, and the table; None without rows."""
+    """A chart for each operation that has algorithms, and a table; None if no row has a bound."""
     asked = tables.get("collectives", ())
     rows = [row for row in asked if row["bound"] is not None]
     if not rows:
@@ -41,7 +41,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _shares(operation: str) -> Chart:
-    """A row for each algorithm, a mark for each network."""
+    """A chart of the share of the bound that each algorithm (a row) reaches on each network (a mark)."""
     return Chart(
         title=f"{operation}: share of the bound",
         caption=f"{OPERATIONS[operation].meaning.capitalize()}. A mark is a network.",
@@ -58,7 +58,7 @@ def _shares(operation: str) -> Chart:
 
 
 def _proof(row: Record) -> Cell:
-    """The proof of the bound in words."""
+    """A table cell that names the proof of a row's bound in words."""
     if row["cut_nodes"] is not None:
         nodes = len(row["cut_nodes"])
         verb = "into" if row["cut_enters"] else "out of"
@@ -78,7 +78,7 @@ FIELDS = fields(
 
 
 def _worth(rows: Sequence[Record]) -> str:
-    """A sentence on the algorithm that reaches the bound, and so the optimum, on the most networks."""
+    """A sentence on the algorithm that reaches the bound, and therefore the optimum, in the most cases."""
     if not rows:
         return ""
     reached: dict[str, int] = {}

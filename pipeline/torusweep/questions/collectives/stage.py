@@ -1,4 +1,4 @@
-"""The stage `collectives`: bounds of collective operations, and times of algorithms."""
+"""The question and stage `collectives`: bounds of collective operations, and times of algorithms."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from torusweep.questions.question import CERTIFICATE, Question
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, under
 
 SHARED = (
-    "terminals of one router share its links, and have no link of their own to it: they may send more than the flit a"
-    " cycle of loads and simulations; 'torusweep export NETWORK --format astra-sim -o FOLDER' gives each such a link,"
-    " and 'torusweep collective FOLDER/topology.txt' counts it"
+    "terminals of one router share the router's links, but have no link of their own to it: they may send more than a"
+    " flit a cycle, the most in loads and simulations; 'torusweep export NETWORK --format astra-sim -o FOLDER' gives"
+    " each such a link, and 'torusweep collective FOLDER/topology.txt' takes it into account"
 )
 OPERATION = Spelled(
     ", ".join(OPERATIONS), table="torusweep.collectives.operations:OPERATIONS", title="Operations", called=False
 )
 ALGORITHM = Spelled(
-    f"{OPTIMUM} alone, {EVERY}, or algorithms that must suit the network",
+    f"{OPTIMUM} alone, {EVERY}, or algorithms, which must be defined for the network",
     table="torusweep.collectives.algorithms:ALGORITHMS",
     title="Algorithms",
     called=False,
@@ -50,17 +50,18 @@ ALGORITHM = Spelled(
 
 @dataclass(frozen=True, repr=False)
 class Collective(Records):
-    """A collective operation: optimum, or bound and best known, with proof; then every algorithm, the fastest first.
+    """The answer on a collective operation: the optimum (or bound and best known time), then algorithms by their time.
 
-    Rows of the table `collectives`; simulated algorithms also have the columns simulated_…. With sizes, rows have
-    bandwidth, latency and times: seconds, bandwidths and pieces of each size. Times of the first row are the bound's,
-    without latency: no algorithm takes less. A pipeline's times count every step as full; with few pieces it takes
-    less.
+    Rows are of the table `collectives`, for simulated algorithms with the columns simulated_…. If sizes are given, rows
+    also have bandwidth, latency and times (seconds, bandwidths and pieces for each size). Times of the first row follow
+    from the bound without latency; no algorithm takes less. Times of a pipeline assume that all steps are always busy;
+    with few pieces it takes less.
 
-    proved     the network, the root, and the proof of its bounds
-    left_out   algorithms that do not suit the network, or could not be simulated, and why
-    attained_by  algorithms that attain the optimum, asked for or not; none if it is unknown, or no algorithm here does
-    order      order of the terminals in a ring, in words, unless each node has one
+    proved     (network, root, bounds with their proof)
+    without    reason why no algorithm has a row; "" if some algorithm has one
+    left_out   algorithm that is not defined for the network, or could not be simulated → reason
+    attained_by  known algorithms that attain the optimum, requested or not
+    order      order of the terminals in a ring, in words; "" if each node has one terminal
     """
 
     proved: tuple[Topology, int, Optimum] = field(kw_only=True)
@@ -79,27 +80,27 @@ class Collective(Records):
 
     @property
     def reason(self) -> str:
-        """The reason why no algorithm has a row; empty if some have."""
+        """The reason why no algorithm has a row; "" if some algorithm has one."""
         return self.without
 
     @property
     def optimum(self) -> float | None:
-        """The optimum in cycles per flit of the operation's size, which some algorithm attains; None if unknown."""
+        """Least time of any algorithm, in cycles per flit of the operation's size; None if it is not known."""
         return self.rows[0]["optimum"]
 
     @property
     def bound(self) -> float:
-        """Lower bound in cycles per flit of the operation's size: no algorithm takes less."""
+        """Lower bound of any algorithm's time, in cycles per flit of the operation's size."""
         return float(self.rows[0]["bound"])
 
     @property
     def best_known(self) -> float | None:
-        """The least known time in cycles per flit of the operation's size; None if unknown."""
+        """Least known time, in cycles per flit of the operation's size; None if no time is known."""
         return self.rows[0]["best_known"]
 
     @property
     def certificate(self) -> str:
-        """The bound's proof in whole numbers, and trees or flows that attain it (docs/certificates.md)."""
+        """Certificate of the bound: its proof in whole numbers, and trees or flows that attain it."""
         network, root, bounds = self.proved
         return collective_certificate(network, self.rows[0]["operation"], root, bounds)
 
@@ -120,57 +121,57 @@ def collective(
     algorithms: Annotated[
         tuple[str, ...],
         ALGORITHM,
-        Absent("all that suit the network"),
+        Absent("all that are defined for the network"),
         Swept(OPTIMUM, column="algorithm"),
         Typed("--algorithm"),
     ]
     | None = None,
     *,
-    root: Annotated[str | int, Meaning("of broadcast and reduce: a terminal, its number or name"), NOT_SWEPT] = 0,
+    root: Annotated[str | int, Meaning("root of a broadcast or reduce: a terminal's number or name"), NOT_SWEPT] = 0,
     bytes: Annotated[
         tuple[str | int, ...],
-        Meaning("also the time for this size, as 64MiB, or for all powers of 2, as 1MiB:16GiB; or for several"),
+        Meaning("sizes to give times for: 64MiB, or all powers of 2 in a range as 1MiB:16GiB, or several of these"),
         NOT_SWEPT,
     ]
     | None = None,
     bandwidth: Annotated[
         str,
-        Meaning("of a link that carries a flit a cycle, in each direction, for the time of bytes"),
-        Absent(f"what links with units say, else {BANDWIDTH}"),
+        Meaning("for times: bandwidth, in each direction, of a link that carries a flit a cycle"),
+        Absent(f"the network's, else {BANDWIDTH}"),
         NOT_SWEPT,
     ]
     | None = None,
     latency: Annotated[
         str,
         Meaning(
-            "for the time of bytes: of a message for each hop, software included; where links say a latency of their"
-            " own, what software adds to each step"
+            "for times: latency of a message for each hop, including software; if the network's links have latencies,"
+            " the latency that software adds to each step"
         ),
-        Absent(f"{LATENCY}; where links say theirs, those of the slowest message's path alone"),
+        Absent(f"{LATENCY}; if links have latencies, nothing is added to those on the slowest message's path"),
         NOT_SWEPT,
     ]
     | None = None,
     simulate: Annotated[
         int,
         Whole(
-            1, "also simulate each algorithm flit by flit, with so many flits for each equal part of the data", 10**6
+            1, "also simulate each algorithm flit by flit, with this number of flits for each part of the data", 10**6
         ),
         NOT_SWEPT,
     ]
     | None = None,
     in_network: Annotated[
-        bool, Meaning(f"switches add up, too: all_reduce as the operation {IN_NETWORK}"), NOT_SWEPT
+        bool, Meaning(f"let switches add up, too: all_reduce becomes {IN_NETWORK}"), NOT_SWEPT
     ] = False,
 ) -> Collective:
-    """The time of a collective operation by each suitable algorithm, beside a bound that none can beat.
+    """Compute the time of a collective operation by each algorithm, and a proved bound that no algorithm can beat.
 
     Times are in cycles for each flit of the operation's size, as nccl-tests count it: the gathered vector for
-    all_gather, each terminal's vector for the others. A channel carries a flit a cycle in each direction; a node uses
-    all its channels at once. The bound comes with its proof: a cut, a partition, or a linear program. If an algorithm
-    attains the bound, it is the optimum; otherwise it stands beside the best known time.
+    all_gather, each terminal's vector for other operations. A channel carries a flit a cycle in each direction; a node
+    uses all its channels at once. The bound is proved by a cut, a partition or a linear program. If an algorithm
+    attains the bound, it is the optimum; otherwise the best known time is given, too.
 
-    Messages take shortest paths. Where every node has a terminal, all of these share equally. Elsewhere each node
-    splits in proportion to the bandwidth of the links that lead nearer.
+    Messages take shortest paths. If every node has a terminal, all shortest paths share a message equally. Otherwise
+    each node splits it in proportion to the bandwidths of the links that lead nearer.
 
     >>> import torusweep as ts
     >>> ts.network("torus(k=4, n=2)").collective("all_reduce").optimum
@@ -251,14 +252,14 @@ class CollectivesQuestion(Question):
         'collective "torus(k=4, n=2)" all_gather --algorithm bucket --simulate 256',
         'collective "fat_tree(k=4, n=3)" all_reduce --in-network',
     )
-    description = "collective operations whose bounds and algorithms are computed; without it, none"
+    description = "collective operations whose bounds and times are computed; without this section, none are"
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"
         return collective_certificate(network, row["operation"], 0, optimum(network, row["operation"]))
 
     def _entry(self) -> type[NetworkChoice]:
-        """The entry of a configuration, where `algorithms` are called algorithm, as in tables."""
+        """The class of an entry. Its key for the parameter `algorithms` is `algorithm`, the table's column."""
         fields: dict[str, Any] = {one.column: field_of(one, self.command) for one in self.swept}
         return create_model(self.name.title(), __base__=NetworkChoice, __doc__=self.description, **fields)
 
@@ -289,7 +290,7 @@ class CollectivesQuestion(Question):
         return network.plan.bytes + 80 * transfers
 
     def rows(self, network: LazyNetwork, request: Any, options: How) -> list[dict[str, Any]]:
-        """The row of one algorithm; if it does not suit, or there is no optimum, the row says why."""
+        """The row of one algorithm. If it has no time, the row gives the reason as its method."""
         return [
             collective_record(network.topology, request.operation, request.algorithm, use_symmetry=options.use_symmetry)
         ]

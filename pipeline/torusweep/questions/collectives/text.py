@@ -1,4 +1,4 @@
-"""Collective operations as text: the algorithms beside the optimum, and times for sizes."""
+"""Print the answer on a collective operation: the optimum, the algorithms, and times for given sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torusweep.quantities import counted, four_digits, size_as_given
 from torusweep.questions.collectives.compared import Simulated
 from torusweep.questions.console import Columns, print_facts, print_note, print_rows
 
-MOST_NODES = 12  # of a cut, listed
+MOST_NODES = 12  # nodes of a cut, or terminals of a ring, that are listed
 RINGS = ("one_way_ring", "ring")
 Row = dict[str, Any]
 COLUMNS: Columns = {
@@ -28,9 +28,10 @@ COLUMNS: Columns = {
 def print_collective(
     console: Console, rows: Sequence[Row], left_out: Mapping[str, str], order: str, attained_by: Sequence[str]
 ) -> None:
-    """Print the optimum, or bound and best known, with proof; a line for each algorithm, and a table of times.
+    """Print the optimum (or the bound and best known time) with its proof, a line for each algorithm, and times.
 
-    order        order of the terminals in a ring, unless each node has one
+    left_out     algorithm → why it has no row or simulation
+    order        order of the terminals in a ring, in words; "" if each node has one terminal
     attained_by  algorithms that attain the optimum
     """
     best, *shown = rows
@@ -69,7 +70,7 @@ def print_collective(
 
 
 def order_in_words(network: Topology, ring: Sequence[int]) -> str:
-    """The order of the terminals in a ring, in words."""
+    """The order of the terminals in a ring, in words that follow "the terminals follow each other"."""
     if list(ring) == sorted(ring):
         return "in the order of their numbers" if terminal_names(network) is None else "as the file or graph lists them"
     names = texts_of(terminal_names(network), ring) or map(str, ring)
@@ -85,7 +86,7 @@ def _share(row: Row) -> str:
 
 
 def _simulated(row: Row) -> Simulated | None:
-    """The simulated time of a row; None if it could not be simulated."""
+    """The simulated time in a row; None if the row's algorithm was not simulated."""
     names = [f"simulated_{name}" for name in ("cycles", "flits", "pieces", "alone")]
     return Simulated(*(row[name] for name in names)) if names[0] in row else None
 
@@ -97,7 +98,7 @@ SIMULATED: Columns = {
 
 
 def _facts(best: Row) -> list[tuple[str, str]]:
-    """The optimum, or if it is unknown the bound and the best known."""
+    """(name, value) of the lines on the best of all algorithms: optimum, or bound and best known time, and proof."""
     unit = "cycles for each flit of the size"
     if best["optimum"] is not None:
         facts = [("optimum", f"{best['optimum']:.7g} {unit}")]

@@ -1,4 +1,4 @@
-"""Cost: cabinets on a floor, cables between them, prices and watts by a cost model.
+"""Cost of a network: cabinets on a floor, the cables between them, and prices and watts from a cost model.
 
-Models of prices are data (models/*.yaml); the arithmetic on them is here.
+Cost models are data (models/*.yaml); the modules here compute with them.
 """

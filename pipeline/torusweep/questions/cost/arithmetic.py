@@ -1,6 +1,6 @@
-"""Prices and watts of a network, from the numbers of its parts: sums of straight lines.
+"""Compute a network's prices and watts from the numbers of its parts, as sums of linear functions.
 
-Networks are also compared at equal cost: throughput, latency and price of each, and the Pareto front of all.
+The table `equal_cost` compares networks by throughput, latency and cost, and marks the Pareto front.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from torusweep.tables.parquet import TableFile
 
 
 class Cables(NamedTuple):
-    """Cables between routers, grouped.
+    """Cables between routers in G groups of equal cables.
 
-    metres     float64[G]
-    between    bool[G]     whether their ends are in different cabinets
-    circuit    bool[G]     whether they pass through a circuit switch
-    bandwidth  float64[G]  flits a cycle of each cable
-    number     int64[G]
+    metres     float64[G]  length of a cable
+    between    bool[G]     whether the ends of a cable are in different cabinets
+    circuit    bool[G]     whether a cable passes through a circuit switch
+    bandwidth  float64[G]  bandwidth of a cable, in flits per cycle
+    number     int64[G]    number of cables
     """
 
     metres: np.ndarray
@@ -42,12 +42,11 @@ class Cables(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """The parts of a network.
+    """The numbers of a network's parts.
 
-    widths     float64[K]  different widths of routers: ports, terminals' included, each times the flits a cycle
-                           of its link
-    routers    int64[K]    routers of each width
-    terminals  number of terminals
+    widths     float64[K]  the K different widths of routers; a router's width is the sum over its ports, including
+                           those of terminals, of the link's flits per cycle
+    routers    int64[K]    number of routers of each width
     """
 
     widths: np.ndarray
@@ -57,10 +56,10 @@ class Counts(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """Prices of the parts, in the model's currency, and their watts; None if the model has none.
+    """Numbers of parts, prices in the model's currency, and power. Power is None if the model has no watts.
 
-    electrical, optical   cables between routers
-    terminal_cables       electrical cables of terminals
+    electrical, optical   numbers of cables between routers
+    terminal_cables       number of electrical cables of terminals
     metres                length of all cables
     picojoules            energy of a bit in each router that it passes
     """
@@ -82,13 +81,13 @@ class Prices(NamedTuple):
 
 
 def prices(model: CostModel, counts: Counts) -> Prices:
-    """The prices of a network.
+    """Compute the prices of a network.
 
-    A router costs fixed + per_port × ports, but not less than nothing, or as much as the cheapest product with enough
-    ports. A port of twice the bandwidth is two ports, for prices and for watts.
-    A cable is electrical up to the longest length, or if that is the cheaper kind, otherwise optical; through a circuit
-    switch it is optical, and takes two ports of the switch. A cable's price is multiplied by its bandwidth.
-    Raises BadInput if no product has enough ports, and for circuits without a price.
+    A router costs max(0, fixed + per_port × ports), or as much as the cheapest product with enough ports. A port of
+    twice the bandwidth is two ports, for prices and for watts. A cable is electrical up to the length `longest` if the
+    model gives one; otherwise its kind is the cheaper one. A cable through a circuit switch is always optical, and
+    takes two ports of the switch. A cable's price is multiplied by its bandwidth.
+    Raises BadInput if no product has enough ports, or if circuit switches are needed and have no price.
     """
     cables, racks = counts.cables, model.racks
     optical = _is_optical(model, cables)
@@ -125,7 +124,7 @@ def prices(model: CostModel, counts: Counts) -> Prices:
 
 
 def price_of_router(model: CostModel, ports: float) -> float:
-    """The price of a router with this many ports of one flit a cycle. Raises BadInput if no product has as many."""
+    """Price of a router. ports: number of ports of one flit a cycle. Raises BadInput if no product has enough ports."""
     router = model.router
     if not router.products:
         return max(0.0, router.fixed + router.per_port * ports)
@@ -140,7 +139,7 @@ def price_of_router(model: CostModel, ports: float) -> float:
 
 
 def _is_optical(model: CostModel, cables: Cables) -> np.ndarray:
-    """bool[G]: whether cables are optical."""
+    """bool[G]: whether the cables of each group are optical."""
     if model.optical is None:
         return np.zeros(len(cables.metres), bool)
     if model.electrical is None:
@@ -151,7 +150,7 @@ def _is_optical(model: CostModel, cables: Cables) -> np.ndarray:
 
 
 def _price(model: CostModel, cable: Cable | None, cables: Cables) -> np.ndarray:
-    """float64[G]: the price of a cable of each group if all were of one kind."""
+    """float64[G]: price of a cable of each group if it is of the given kind (electrical or optical)."""
     assert cable is not None, "a model has one kind of cables"
     units = cables.bandwidth * (model.bandwidth if cable.unit == "Gb/s" else 1.0)
     return (cable.fixed + cable.per_metre * cables.metres) * units
@@ -177,7 +176,7 @@ def _watts(model: CostModel, counts: Counts, optical: int, circuit_ports: int) -
 
 
 def _picojoules(model: CostModel) -> float | None:
-    """Energy of a bit in a router that it passes, through one port in and one out; W / (Gb/s) = nJ/bit."""
+    """Picojoules for a bit in a router, by default of two ports at full rate (W / (Gb/s) = nJ/bit); None if unknown."""
     if model.power is None:
         return None
     given = model.power.picojoules_per_bit
@@ -188,13 +187,13 @@ Record = Mapping[str, Any]
 
 
 def throughput(loads: Record) -> float | None:
-    """Flits per cycle per terminal that links and terminals carry; None if nothing is sent over links."""
+    """Throughput, at most 1 flit per cycle per terminal, from a row of the table `loads`; None if no link is used."""
     found = loads["terminal_saturation_load"]
     return None if loads["saturation_load"] is None else float(min(1.0, found))
 
 
 def compared(tables: Mapping[str, TableFile]) -> pa.Table:
-    """The table `equal_cost` of a sweep, from these tables."""
+    """Make the table `equal_cost` of a sweep from its tables `static`, `loads` and `cost`."""
     names = {
         "static": ["topology", "connected", "mean_distance", "latency_mean"],
         "loads": ["topology", "routing", "traffic", "saturation_load", "terminal_saturation_load", "lost_pairs"],
@@ -209,12 +208,12 @@ def compared(tables: Mapping[str, TableFile]) -> pa.Table:
 
 
 def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable[Record]) -> list[dict[str, Any]]:
-    """The rows of the table `equal_cost`, one for each network, cost model and traffic, the cheapest first.
+    """Make the rows of the table `equal_cost`: one for each network, cost model and traffic, the cheapest first.
 
-    static, loads, cost   rows of these tables; networks in several parts, without a row in one of these tables, or of
-                          unknown mean latency are left out
+    Networks that are not connected, have no known mean latency, or lack a row in one of the three tables are left out.
+    Of several routings the best is taken, and of several packings the cheapest (`Declaration.best`).
 
-    The best routing counts, and the cheapest packing: `Declaration.best` of loads and of cost.
+    static, loads, cost   rows of these tables
     """
     distances: dict[str, Record] = {}
     for row in static:
@@ -256,7 +255,7 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
 
 
 def _with_front(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of one model and traffic, the cheapest first, marked if they are on the front."""
+    """Sort the rows of one model and traffic, the cheapest first, and add to each whether it is on the Pareto front."""
     rows.sort(key=lambda row: (row["cost_per_terminal"], row["topology"]))
     values = [[-round(row["throughput"], EQUAL), row["latency"], row["cost_per_terminal"]] for row in rows]
     on_front = set(front(np.array(values)).tolist())

@@ -1,80 +1,81 @@
-"""Columns of the table `cost`.
-
-Columns of the table `equal_cost`.
-"""
+"""Columns of the tables `cost` and `equal_cost`."""
 
 from torusweep.tables.columns import Column
 from torusweep.tables.table import By, Declaration
 
 COST = (
     Column("topology", "string", "", "canonical spelling"),
-    Column("cost_model", "string", "", "name of a model that comes with the program, or its file"),
+    Column("cost_model", "string", "", "name of a cost model that comes with the program, or path of its file"),
     Column(
         "packing",
         "string",
         "",
-        "how cabinets are filled: by a placement, by groups or pods, or by the routers' numbers (docs/cost.md)",
+        "how routers are packed into cabinets: a placement, by groups, by pods, or by routers' numbers (docs/cost.md)",
     ),
-    Column("routers", "int64", "routers", "routers and switches that have a link or a terminal", "less"),
-    Column("terminals", "int64", "terminals", "terminals", "more"),
-    Column("cabinets", "int64", "cabinets", "cabinets that hold a router", "less"),
-    Column("radix", "int64", "ports", "most ports of a router, those of its terminals included", "less"),
+    Column("routers", "int64", "routers", "number of routers and switches that have a link or a terminal", "less"),
+    Column("terminals", "int64", "terminals", "number of terminals", "more"),
+    Column("cabinets", "int64", "cabinets", "number of cabinets that hold a router", "less"),
+    Column("radix", "int64", "ports", "greatest number of ports of a router, including those of terminals", "less"),
     Column(
-        "ports", "int64", "ports", "ports of all routers, those of terminals included, whatever their bandwidth", "less"
+        "ports",
+        "int64",
+        "ports",
+        "ports of all routers, of any bandwidth, including those of terminals",
+        "less",
     ),
     Column(
-        "electrical_cables", "int64", "cables", "electrical cables between routers; a bidirectional link is one", "less"
+        "electrical_cables", "int64", "cables", "number of electrical cables between routers; one for each link", "less"
     ),
-    Column("optical_cables", "int64", "cables", "optical cables between routers", "less"),
-    Column("terminal_cables", "int64", "cables", "electrical cables of terminals; 0 where the model has none", "less"),
+    Column("optical_cables", "int64", "cables", "number of optical cables between routers; one for each link", "less"),
+    Column("terminal_cables", "int64", "cables", "number of terminals' electrical cables; 0 without such", "less"),
     Column("cable_metres", "double", "m", "length of all cables", "less"),
     Column(
         "cable_metres_max", "double", "m", "length of the longest cable between routers; null without cables", "less"
     ),
-    Column("circuit_ports", "int64", "ports", "ports of circuit switches: two for each link through them", "less"),
-    Column("router_cost", "double", "currency", "of all routers", "less"),
-    Column("cable_cost", "double", "currency", "of all cables, and of laying them", "less"),
-    Column("circuit_cost", "double", "currency", "of the circuit switches' ports", "less"),
-    Column("total_cost", "double", "currency", "of routers, cables and circuit switches", "less"),
+    Column("circuit_ports", "int64", "ports", "number of circuit switches' ports: two for each of their links", "less"),
+    Column("router_cost", "double", "currency", "price of all routers", "less"),
+    Column("cable_cost", "double", "currency", "price of all cables, including laying them", "less"),
+    Column("circuit_cost", "double", "currency", "price of the circuit switches' ports", "less"),
+    Column("total_cost", "double", "currency", "price of all routers, cables and circuit switches", "less"),
     Column("cost_per_terminal", "double", "currency", "total_cost / terminals; null without terminals", "less"),
-    Column("watts", "double", "W", "of all ports and optical cables; null where the model has no power", "less"),
-    Column("watts_per_terminal", "double", "W", "watts / terminals; null without one of them", "less"),
+    Column("watts", "double", "W", "power of all ports and optical cables; null if the model has no power", "less"),
+    Column("watts_per_terminal", "double", "W", "watts / terminals; null without watts or terminals", "less"),
     Column(
         "energy_per_bit",
         "double",
         "pJ",
-        "of a bit in the routers of its route, by shortest paths between distinct terminals, on average: mean distance"
-        " + 1 routers; null without power, or where the distances of so large a network would take long",
+        "mean energy of a bit in the routers on a shortest path between distinct terminals, which are mean distance + 1"
+        " routers; null if the model has no power, or the distances of a large network would take long",
         "less",
     ),
-    Column("currency", "string", "", "of all costs"),
-    Column("date", "string", "", "when the prices held"),
-    Column("estimates", "string", "", "parts of the model with a number that no source confirms; null: none"),
-    Column("notes", "string", "", "see static"),
+    Column("currency", "string", "", "currency of all prices"),
+    Column("date", "string", "", "date of the prices"),
+    Column("estimates", "string", "", "parts of the model with a number that no source confirms; null without such"),
+    Column("notes", "string", "", "notes on the network, as in static"),
 )
 
 EQUAL_COST = (
     Column("topology", "string", "", "canonical spelling"),
-    Column("cost_model", "string", "", "as in cost"),
-    Column("packing", "string", "", "as in cost: the cheapest of those that the sweep has"),
-    Column("traffic", "string", "", "as in loads"),
-    Column("routing", "string", "", "the best for this traffic of those that the sweep has"),
-    Column("terminals", "int64", "terminals", "terminals", "more"),
-    Column("cost_per_terminal", "double", "currency", "as in cost", "less"),
-    Column("currency", "string", "", "of the costs"),
-    Column("mean_distance", "double", "hops", "as in static", "less"),
+    Column("cost_model", "string", "", "cost model, as in cost"),
+    Column("packing", "string", "", "cheapest packing of the sweep's"),
+    Column("traffic", "string", "", "traffic pattern, as in loads"),
+    Column("routing", "string", "", "best routing of the sweep's for this traffic"),
+    Column("terminals", "int64", "terminals", "number of terminals", "more"),
+    Column("cost_per_terminal", "double", "currency", "price of the network for each terminal, as in cost", "less"),
+    Column("currency", "string", "", "currency of the prices"),
+    Column("mean_distance", "double", "hops", "mean distance, as in static", "less"),
     Column(
         "latency",
         "double",
         "cycles",
-        "of links, without load, mean over pairs of distinct terminals: latency_mean of static",
+        "mean latency of the links on a route between distinct terminals, without load: latency_mean of static",
         "less",
     ),
     Column(
         "throughput",
         "double",
         "flits/cycle/terminal",
-        "most that links and terminals carry: terminal_saturation_load, at most 1",
+        "greatest traffic that links and terminals can carry: terminal_saturation_load, at most 1",
         "more",
     ),
     Column("saturation_per_cost", "double", "flits/cycle/currency", "throughput / cost_per_terminal", "more"),
@@ -82,8 +83,8 @@ EQUAL_COST = (
         "on_front",
         "bool",
         "",
-        "whether no other network is as good in throughput, latency and cost per terminal, and better in one, by"
-        " the same model and traffic",
+        "whether, for the same model and traffic, no other network is as good in throughput, latency and cost per"
+        " terminal, and better in one of them",
     ),
 )
 TABLE = Declaration(
@@ -96,7 +97,7 @@ TABLE = Declaration(
 COMPARED = Declaration(
     *(
         "equal_cost",
-        "a network, cost model and traffic: throughput for its price, whether it is on the Pareto front",
+        "a network, cost model and traffic: throughput for its price, and whether it is on the Pareto front",
         EQUAL_COST,
     ),
     title="Networks at equal cost",

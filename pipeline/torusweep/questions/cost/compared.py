@@ -1,8 +1,8 @@
-"""Several networks at equal cost: the traffic that each carries for its price, and the Pareto front.
+"""Compare several networks at equal cost: how much traffic each carries for its price, and the Pareto front.
 
-A family may be given with a number of terminals: its nearest *balanced* network, as the family's source calls it, has
-as many terminals a router as its links can serve. Tori, meshes and hypercubes have one terminal a router. If two
-networks are equally near, the larger one is taken.
+A family can also be given by its name and a number of terminals. Then the family's *balanced* network of the nearest
+size is taken, in which each router has as many terminals as its links can serve (one in tori, meshes and hypercubes).
+If two networks are equally near, the larger one is taken.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ from torusweep.questions.stage import under
 from torusweep.questions.static.distances import terminal_distances, terminal_latencies
 
 ROUTINGS = ("minimal", "by_group")
-# both stand here, because no row of the table cost depends on a routing or a traffic
+# these parameters are only for several networks: no row of the table cost depends on a routing or a traffic
 ROUTING = Spelled(
-    "of several networks: routings, of which each network's best counts, separated by commas;"
+    "for several networks: routings, separated by commas, of which the best is taken for each network;"
     f" {','.join(ROUTINGS)} by default",
     table="torusweep.routing:ROUTINGS",
     called=False,
 )
-TRAFFIC = Spelled("of several networks: the traffic pattern; uniform by default", table="torusweep.traffic:PATTERNS")
-# columns of the table equal_cost
+TRAFFIC = Spelled("for several networks: the traffic pattern; uniform by default", table="torusweep.traffic:PATTERNS")
+# columns of the table equal_cost that `compared` adds to rows of the table cost
 COMPARED = ("routing", "traffic", "mean_distance", "latency", "throughput", "saturation_per_cost", "on_front")
-DIMENSIONS = 3  # of tori and meshes
+DIMENSIONS = 3  # number of dimensions of balanced tori and meshes
 
 
 def compared(
     networks: Sequence[Topology], records: list[dict[str, Any]], routings: Sequence[str], traffic: str
 ) -> list[dict[str, Any]]:
-    """The records with the columns COMPARED, the cheapest first; networks in parts and without traffic come last.
+    """Add the columns COMPARED to rows of the table `cost`, and sort them, the cheapest first.
 
     records   rows of the table `cost`, one for each network
-    routings  routings among which each network's best counts
+    routings  routings of which the best is taken for each network
+    returns   rows; networks that are not connected, or carry no traffic, come last, with None in the added columns
     """
     static, loads = [], []
     for network in networks:
@@ -65,7 +66,7 @@ def compared(
 
 
 def _loads(network: Topology, routings: Sequence[str], traffic: str) -> list[dict[str, Any]]:
-    """Rows of `loads` under each routing that suits the network. Raises BadInput if none does."""
+    """Rows of the table `loads` for each routing that is defined for the network. Raises BadInput if none is."""
     found = []
     refusals = []
     for routing in routings:
@@ -85,9 +86,9 @@ Sized = tuple[int, str]  # terminals, spelling
 
 
 def sized(family: str, terminals: int) -> str:
-    """The spelling of a family's balanced network with the number of terminals nearest to the requested one.
+    """Spelling of the family's balanced network whose number of terminals is nearest to the given number.
 
-    Raises BadInput for a family that has no balanced networks.
+    Raises BadInput for a family that is not in BALANCED.
     """
     balanced = BALANCED.get(family)
     if balanced is None:
@@ -100,7 +101,7 @@ def sized(family: str, terminals: int) -> str:
 
 
 def _known(networks: Iterator[Sized], wanted: int) -> Iterator[Sized]:
-    """Yield the networks that exist, in order of size, up to the first that is far too large."""
+    """Yield those networks that exist, up to the first that has more than twice the wanted number of terminals."""
     for terminals, spelling in networks:
         try:
             plan(spelling)
@@ -112,7 +113,7 @@ def _known(networks: Iterator[Sized], wanted: int) -> Iterator[Sized]:
 
 
 def _grids(family: str, wanted: int) -> Iterator[Sized]:
-    """Yield grids of three dimensions whose sides differ by at most 1."""
+    """Yield three-dimensional grids of the family, whose sides differ by at most 1, in order of size."""
     for side in count(2):
         for longer in range(DIMENSIONS):
             sides = [side] * (DIMENSIONS - longer) + [side + 1] * longer
@@ -121,7 +122,7 @@ def _grids(family: str, wanted: int) -> Iterator[Sized]:
 
 
 def _dragonflies(wanted: int) -> Iterator[Sized]:
-    """Yield Dragonflies with a = 2p = 2h (Kim et al. 2008) and as many groups as needed."""
+    """Yield Dragonflies with a = 2p = 2h (Kim et al. 2008) whose number of groups suits the number of terminals."""
     for h in count(1):
         group = 2 * h * h
         for groups in {max(2, min(group + 1, wanted // group + more)) for more in (0, 1)}:
@@ -131,7 +132,7 @@ def _dragonflies(wanted: int) -> Iterator[Sized]:
 
 
 def _slim_flies(wanted: int) -> Iterator[Sized]:
-    """Yield Slim Flies with terminals for half of the links (Besta & Hoefler 2014, sec. II-B), rounded both ways."""
+    """Yield Slim Flies with half as many terminals as links at a router, rounded both ways (Besta & Hoefler 2014)."""
     for q in count(3):
         links = (3 * q - ((q + 1) % 4 - 1)) // 2
         for each in sorted({links // 2, -(-links // 2)}):
@@ -139,7 +140,7 @@ def _slim_flies(wanted: int) -> Iterator[Sized]:
 
 
 def _polarflies(wanted: int) -> Iterator[Sized]:
-    """Yield PolarFlies with terminals for half of a router's links (Lakhotia et al. 2022), rounded both ways."""
+    """Yield PolarFlies with half as many terminals as links at a router, rounded both ways (Lakhotia et al. 2022)."""
     for q in count(2):
         for each in sorted({(q + 1) // 2, -(-(q + 1) // 2)}):
             yield (q * q + q + 1) * each, f"polarfly(q={q}, terminals={each})"
@@ -158,7 +159,7 @@ BALANCED: dict[str, Callable[[int], Iterator[Sized]]] = {
     "dragonfly": _dragonflies,
     "slim_fly": _slim_flies,
     "polarfly": _polarflies,
-    # two dimensions; as many terminals a router as a side is long, whose uniform traffic just fills the links
+    # two dimensions, and k terminals at each router, whose uniform traffic just saturates the links
     "hyperx": lambda wanted: ((k**3, f"hyperx(radices=[{k}, {k}], terminals={k})") for k in count(2)),
     "fat_tree": _fat_trees,
 }

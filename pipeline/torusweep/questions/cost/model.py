@@ -1,9 +1,7 @@
-"""A cost model: prices and watts of a network's parts, each with its date and source.
+"""Read and check cost models: prices and watts of a network's parts, each with its date and source.
 
-Prices follow straight lines, or a list of products; lengths of cables follow from cabinets on a floor. To change a
-number, copy a file of models/ and edit it: nothing else knows these numbers.
-
-A cost model is read by its name or file, and checked.
+A price is a linear function of ports or length, or comes from a list of products. The lengths of cables follow from
+the places of cabinets on a floor. To change a number, copy a file of models/ and edit it; no number is in the code.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from torusweep import documents
 from torusweep.errors import BadInput, located, nearest, one_line, printable
 
 Price = Annotated[float, Field(ge=0, le=1e12)]
-Offset = Annotated[float, Field(ge=-1e12, le=1e12)]  # of a line fitted to prices: may be below 0
+Offset = Annotated[float, Field(ge=-1e12, le=1e12)]  # constant of a line that was fitted to prices; may be below 0
 Length = Annotated[float, Field(ge=0, le=1e6)]
 Watts = Annotated[float, Field(ge=0, le=1e9)]
 MOST_PRODUCTS = 1000
@@ -29,33 +27,33 @@ SUFFIXES = (".yaml", ".yml")
 
 
 class ModelPart(BaseModel):
-    """A mapping whose keys are all known."""
+    """A mapping in a cost model. Unknown keys are errors."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Sourced(ModelPart):
-    """Numbers of one date and source."""
+    """A part of a cost model whose numbers have the same date and source."""
 
-    date: int | str = Field(description="when the numbers held, as in 2014 or '2014-11'")
-    source: str = Field(min_length=1, description="who printed the numbers, and where")
-    estimate: bool = Field(False, description="true: no source that could be checked has one of these numbers")
+    date: int | str = Field(description="date at which the numbers were valid, as in 2014 or '2014-11'")
+    source: str = Field(min_length=1, description="who published the numbers, and where")
+    estimate: bool = Field(False, description="whether a number could not be checked against a source")
 
 
 class Product(ModelPart):
-    ports: int = Field(ge=1, le=2**20, description="of the router")
-    price: Price = Field(description="of the router")
+    ports: int = Field(ge=1, le=2**20, description="ports of the router")
+    price: Price = Field(description="price of the router")
 
 
 class Router(Sourced):
-    """A router's price, by the ports in use, terminals' ports included."""
+    """Price of a router as a function of its ports in use, including those of terminals."""
 
     fixed: Offset = Field(0, description="price of a router without ports")
     per_port: Price = Field(0, description="price of each port that is used")
     products: list[Product] = Field(
         default_factory=list,
         max_length=MOST_PRODUCTS,
-        description="in place of the line, routers on sale: the cheapest with enough ports is bought",
+        description="routers on sale, instead of fixed and per_port; the cheapest with enough ports is taken",
     )
 
     @model_validator(mode="after")
@@ -69,66 +67,66 @@ class Router(Sourced):
 
 
 class Cable(Sourced):
-    """A cable's price, by its length."""
+    """Price of a cable as a function of its length."""
 
-    unit: Literal["cable", "Gb/s"] = Field(description="what fixed and per_metre are prices of: cable or Gb/s")
-    fixed: Offset = Field(description="price of a cable of no length: its ends")
+    unit: Literal["cable", "Gb/s"] = Field(description="whether fixed and per_metre are for each cable or each Gb/s")
+    fixed: Offset = Field(description="price of a cable without its metres: its ends")
     per_metre: Price = Field(description="price of each metre")
     longest: Length | None = Field(
-        None, description="metres; of electrical cables: longer ones are optical; null: the cheaper kind is taken"
+        None, description="greatest length of electrical cables in metres; null: the cheaper kind of cable is taken"
     )
 
 
 class CircuitSwitch(Sourced):
-    """Switches that join the ends of links, a port for each end; links through them are optical."""
+    """Circuit switches, which connect the ends of links, each by a port. Links through them are optical."""
 
     per_port: Price = Field(description="price of a port")
     watts_per_port: Watts = Field(0, description="watts of a port")
     classes: list[str] = Field(
         default_factory=list,
         max_length=127,
-        description="link classes whose links pass through circuit switches, besides those between the faces of cubes",
+        description="link classes that pass through circuit switches, in addition to links between faces of cubes",
     )
 
 
 class Power(Sourced):
-    """Watts of all parts that are switched on, whatever the traffic."""
+    """Power of all parts that are switched on. It does not depend on the traffic."""
 
-    watts_per_port: Watts = Field(description="watts of a router's port, those of terminals included")
+    watts_per_port: Watts = Field(description="watts of a router's port, including ports of terminals")
     watts_per_optical_cable: Watts = Field(0, description="watts of both ends of an optical cable")
     picojoules_per_bit: Watts | None = Field(
-        None, description="energy of a bit in each router that it passes; null: two ports at full rate"
+        None, description="energy of a bit in each router that it passes; null: that of two ports at full rate"
     )
 
 
 class Racks(Sourced):
-    """Cabinets on a floor, in rows. Cables run along the rows and across them."""
+    """Cabinets in rows on a floor. Cables run along the rows and at right angles to them."""
 
-    routers: int = Field(ge=1, le=2**20, description="most routers of a cabinet")
-    terminals: int = Field(ge=1, le=2**20, description="most terminals of a cabinet, which stand with their routers")
-    width: Length = Field(description="metres from a cabinet to the next one of its row")
-    depth: Length = Field(description="metres from a row to the next one")
-    inside: Length = Field(description="metres of a cable within a cabinet")
-    overhead: Length = Field(description="metres that a cable between cabinets is longer than their distance")
+    routers: int = Field(ge=1, le=2**20, description="greatest number of routers in a cabinet")
+    terminals: int = Field(ge=1, le=2**20, description="greatest number of terminals in a cabinet, with their routers")
+    width: Length = Field(description="metres from a cabinet to the next cabinet in its row")
+    depth: Length = Field(description="metres from a row to the next row")
+    inside: Length = Field(description="length in metres of a cable within a cabinet")
+    overhead: Length = Field(description="metres by which a cable between cabinets is longer than their distance")
     terminal_cable: Length | None = Field(
-        None, description="metres of the electrical cable of each terminal; null: there is none"
+        None, description="length in metres of each terminal's electrical cable; null: terminals have no cables"
     )
     laying_inside: Price = Field(0, description="price of laying a cable within a cabinet")
     laying_between: Price = Field(0, description="price of laying a cable between cabinets")
 
 
 class CostModel(ModelPart):
-    """A cost model."""
+    """A cost model: prices and watts of a network's parts."""
 
-    description: str = Field(min_length=1, description="what is priced, in a line")
-    currency: str = Field(min_length=1, max_length=16, description="of all prices, as in USD")
+    description: str = Field(min_length=1, description="what the model prices, in one line")
+    currency: str = Field(min_length=1, max_length=16, description="currency of all prices, as in USD")
     bandwidth: float = Field(ge=1e-9, le=1e9, description="Gb/s of a link that carries a flit a cycle")
-    router: Router = Field(description="a router's price by its ports")
-    electrical: Cable | None = Field(None, description="an electrical cable's price by its length")
-    optical: Cable | None = Field(None, description="an optical cable's price by its length")
-    circuit_switch: CircuitSwitch | None = Field(None, description="circuit switches; null: no price is known")
-    power: Power | None = Field(None, description="watts; null: none are known")
-    racks: Racks = Field(description="cabinets, from which the lengths of cables follow")
+    router: Router = Field(description="price of a router by its ports")
+    electrical: Cable | None = Field(None, description="price of an electrical cable by its length")
+    optical: Cable | None = Field(None, description="price of an optical cable by its length")
+    circuit_switch: CircuitSwitch | None = Field(None, description="price of circuit switches; null: not known")
+    power: Power | None = Field(None, description="watts of ports and cables; null: not known")
+    racks: Racks = Field(description="cabinets, whose places decide the lengths of cables")
 
     @model_validator(mode="after")
     def _has_cables(self) -> CostModel:
@@ -141,18 +139,18 @@ class CostModel(ModelPart):
         return self
 
     def estimates(self) -> list[str]:
-        """The parts with a number that could not be checked against its source."""
+        """Names of the model's parts that have a number which could not be checked against its source."""
         return [name for name, part in self if isinstance(part, Sourced) and part.estimate]
 
     def dates(self) -> str:
-        """The first and the last date of its prices and watts, as in 2014 or 2008 … 2014."""
+        """The first and the last date of the model's prices and watts, as in 2014 or 2008 … 2014."""
         parts = [part for name, part in self if isinstance(part, Sourced) and name != "racks"]
         dates = sorted({str(part.date) for part in parts})
         return dates[0] if len(dates) == 1 else f"{dates[0]} … {dates[-1]}"
 
 
 def canonical(name: str) -> str:
-    """The name of a model, or the path of its file, as in tables. Raises BadInput for anything else."""
+    """The name of a model, or the path of a model's file, as tables spell it. Raises BadInput for any other text."""
     known = {key.lower(): key for key in MODELS}
     if name.strip().lower() in known:
         return known[name.strip().lower()]
@@ -165,33 +163,33 @@ def canonical(name: str) -> str:
 
 
 def file_of(name: str) -> Path:
-    """The file of a model, by its canonical name."""
+    """Path of the file of a cost model. name: canonical name of the model."""
     return MODELS.get(name) or located(name)
 
 
 def cost_model(name: str) -> CostModel:
-    """Read a cost model.
+    """Read and check a cost model.
 
-    name   name of a model that comes with the program, or the path of a YAML file
-    Raises BadInput as `name:line:column: key: expected …, got …; remedy`.
+    name   name of a model that comes with the program, or path of a YAML file
+    Raises BadInput, in the form `name:line:column: key: expected …, got …; remedy`, for a file with an error.
     """
     found = canonical(name)
     return _parsed(documents.read_bytes(file_of(found), "cost model", "leave out what is no price"), found)
 
 
 def readable(name: str) -> str:
-    """Like `canonical`, but also raises BadInput for a model that cannot be read."""
+    """Return what `canonical` returns, but also raise BadInput if the model cannot be read."""
     cost_model(name)
     return canonical(name)
 
 
 def files_of(name: str) -> list[Path]:
-    """The user's files that a canonical name stands for."""
+    """The user's file of a model with this canonical name, in a list; [] for a model that comes with the program."""
     return [] if name in MODELS else [file_of(name)]
 
 
 def description_of(name: str) -> str:
-    """The parts that a model prices, and its estimates."""
+    """A model's description, followed by the names of its parts that are estimates."""
     model = cost_model(name)
     estimates = ", ".join(model.estimates())
     return model.description + (f"; estimates: {estimates}" if estimates else "")

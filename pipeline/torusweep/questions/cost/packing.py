@@ -1,16 +1,16 @@
-"""Packing of a network into cabinets.
+"""Pack a network into cabinets.
 
-`pack` assigns a cabinet to each router, and a place on the floor to each cabinet. A packing is `automatic`, or
-a placement of the question layout, as in straight(dimensions=2, block=[4, 4, 2]).
-Automatic packing keeps routers together that the network's construction joins most:
+`pack` assigns a cabinet to each router, and a place on the floor to each cabinet. A packing is `automatic`, or the
+spelling of a placement as for the question layout, such as straight(dimensions=2, block=[4, 4, 2]). Automatic packing
+depends on the network's construction:
 
-- groups of a Dragonfly or Megafly, cubes of a pod: a cabinet holds whole groups, or a group fills cabinets of its own;
-- grids (tori, meshes, HyperX, hierarchies): a cabinet is a block of addresses, as large and as even as fits, and
-  cabinets are placed by their addresses, lattices with their rings folded;
-- trees: a pod, what is below a root's child, has cabinets next to each other, its leaves apart from its other switches,
-  and the roots have cabinets of their own; small pods share cabinets;
-- all others: routers fill cabinets in the order of their numbers, those with equally many terminals together, and
-  cabinets fill rows of a square floor.
+- groups of a Dragonfly or Megafly, and cubes of a pod: a cabinet holds whole groups, or a group fills several cabinets;
+- grids (tori, meshes, HyperX, hierarchies): a cabinet holds the largest and most even block of addresses that fits.
+  Cabinets are placed by their addresses, and rings of lattices are folded;
+- trees: a pod, which is a child of the root with all below it, has neighbouring cabinets, separate ones for leaves and
+  for other switches. Roots have cabinets of their own, and small pods share cabinets;
+- other networks: routers with the same number of terminals fill cabinets in the order of their numbers, and cabinets
+  fill the rows of a square floor.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from torusweep.questions.layout.placements import Placement, default_placement, 
 from torusweep.questions.layout.placements import canonical as canonical_placement
 
 AUTOMATIC = "automatic"
-NUMBERS, GROUPS, PODS = "numbers", "groups", "pods"  # how automatic packing went, where no placement describes it
+NUMBERS, GROUPS, PODS = "numbers", "groups", "pods"  # names of automatic packings that are no placements
 
 
 def spelling_of(packing: str) -> str:
@@ -40,7 +40,7 @@ def spelling_of(packing: str) -> str:
 
 
 def check_suits(packing: str, plan: Plan, name: str) -> None:
-    """Raise BadInput if a packing does not suit a network, or has more dimensions than a floor; at no cost."""
+    """Raise BadInput if a packing is not defined for a network, or has three dimensions. Takes hardly any time."""
     if packing != AUTOMATIC and dimensions_of(packing, plan, name) > 2:
         raise BadInput(
             f"packing {packing} on {name}: expected cabinets on a floor, got a placement in space; add dimensions=2"
@@ -48,13 +48,13 @@ def check_suits(packing: str, plan: Plan, name: str) -> None:
 
 
 def pack(topology: Topology, packing: str, racks: Racks) -> Placement:
-    """The cabinets of a network.
+    """Pack a network's routers into cabinets on a floor.
 
     packing   AUTOMATIC, or the spelling of a placement
     returns   spelling: how the routers were packed; positions int32[C, 1 or 2]: places for cabinets, x along a row,
-              some of them empty; cabinet int32[N]: the cabinet of each router
+              some of them empty; cabinet int32[N]: place of the cabinet of each router
 
-    Raises BadInput if a placement does not suit the network, or has more dimensions than a floor.
+    Raises BadInput if a placement is not defined for the network, or has three dimensions.
     """
     if packing != AUTOMATIC:
         check_suits(packing, topology.plan, topology.spelling)
@@ -75,19 +75,19 @@ def pack(topology: Topology, packing: str, racks: Racks) -> Placement:
 
 
 def routers_of_cabinet(racks: Racks, terminals: int) -> int:
-    """The number of routers, with `terminals` hosts each, that fit in a cabinet together with their hosts."""
+    """Number of routers that fit in a cabinet together with their terminals. terminals: number at each router."""
     return max(1, min(racks.routers, racks.terminals // max(terminals, 1)))
 
 
 def _size_of_group(plan: Plan) -> int | None:
-    """The number of consecutive routers in a group or cube; None for networks without either."""
+    """Number of routers, numbered consecutively, in a group or cube; None for networks without groups and cubes."""
     if isinstance(plan.structure, Grouped):
         return plan.structure.size
     return plan.structure.side**3 if isinstance(plan.structure, Pod) else None
 
 
 def _groups(nodes: int, size: int, most: int) -> np.ndarray:
-    """int64[N]: the cabinet of each router; small groups share cabinets, large ones have several of equal size."""
+    """int64[N]: cabinet of each router. Small groups share cabinets; a large group fills several cabinets evenly."""
     router = np.arange(nodes, dtype=np.int64)
     group, place_in_group = router // size, router % size
     if size <= most:
@@ -97,9 +97,9 @@ def _groups(nodes: int, size: int, most: int) -> np.ndarray:
 
 
 def _pods(topology: Topology, tree: Tree, racks: Racks) -> tuple[np.ndarray, int]:
-    """(int64[N], cabinets of each): the pods of a tree (all below a root's child); the roots are the last pod.
+    """(int64[N]: pod of each switch, number of cabinets of a pod) of a tree. The roots count as the last pod.
 
-    Small pods are joined as long as their switches of a kind fit in a cabinet.
+    Small pods are combined into one while their leaves fit in one cabinet, and their other switches in another one.
     """
     levels = [prod(tree.up[1:level]) * prod(tree.down[level:]) for level in range(1, len(tree.down))]  # without roots
     count, leaves = tree.down[-1], routers_of_cabinet(racks, tree.down[0])
@@ -113,9 +113,9 @@ def _pods(topology: Topology, tree: Tree, racks: Racks) -> tuple[np.ndarray, int
 
 
 def _by_numbers(topology: Topology, racks: Racks, group: np.ndarray) -> np.ndarray:
-    """int64[N]: the cabinet of each router, by its group; in a group, routers with equally many terminals are together.
+    """int64[N]: cabinet of each router. A cabinet holds routers of one group with the same number of terminals.
 
-    group   int64[N]; a cabinet holds routers of one group
+    group   int64[N]: group of each router
     """
     terminals = np.bincount(topology.terminals, minlength=topology.nodes)
     order = np.lexsort((-terminals, group))
@@ -130,7 +130,7 @@ def _by_numbers(topology: Topology, racks: Racks, group: np.ndarray) -> np.ndarr
 
 
 def _in_rows(cabinet: np.ndarray, spelling: str, racks: Racks, together: int) -> Placement:
-    """Cabinets in rows of a floor that is as square as may be; `together` cabinets in a row stay in one row."""
+    """Place cabinets in rows on a floor that is nearly square. A row's length is a multiple of `together` cabinets."""
     cabinets = int(cabinet.max(initial=0)) + 1
     width, depth = max(racks.width, 1e-9), max(racks.depth, 1e-9)
     row = max(1, round(sqrt(cabinets * depth / width) / together)) * together
@@ -142,13 +142,13 @@ def _in_rows(cabinet: np.ndarray, spelling: str, racks: Racks, together: int) ->
 
 
 def _block(plan: Plan, most: int) -> tuple[int, ...] | None:
-    """Sides of a cabinet along each digit of the address; None if the network is no grid, or little would fit.
+    """Sides of a cabinet's block along each digit of the address; None for no grid, or if cabinets stay half empty.
 
-    Among the blocks that hold most routers, the most even is chosen: the least sum of sides.
+    Of the blocks with the most routers, the one with the least sum of sides is chosen.
     """
     if len(plan.radices) == 1:
         return None
-    best: dict[int, tuple[int, tuple[int, ...]]] = {1: (0, ())}  # product → (sum of the sides, sides)
+    best: dict[int, tuple[int, tuple[int, ...]]] = {1: (0, ())}  # product of sides → (their sum, sides)
     for radix in plan.radices:
         larger: dict[int, tuple[int, tuple[int, ...]]] = {}
         for product, (total, sides) in best.items():

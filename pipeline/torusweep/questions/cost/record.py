@@ -1,4 +1,4 @@
-"""The row of the table `cost`: the parts of a network, and their prices."""
+"""Compute a row of the table `cost`: the parts of a network, and their prices."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from torusweep.questions.cost.packing import pack, spelling_of
 from torusweep.questions.layout.placements import Placement
 from torusweep.questions.static.distances import terminal_distances
 
-MOST_LINKS_READ = 1e11  # links that a search for all distances may read; some seconds
-MOST_SEARCHED = 2**18  # nodes of a network whose distances are searched: proofs of symmetries read each link, too
+MOST_LINKS_READ = 1e11  # links that a search for all distances may read; takes some seconds
+MOST_SEARCHED = 2**18  # nodes; no distances are computed in larger networks, whose symmetries take long to prove, too
 
 
 def cost_record(
     topology: Topology, model: str, packing: str, *, backend: str = "auto", threads: int | None = None
 ) -> dict[str, Any]:
-    """The row of the table `cost`, as Python values without NaN.
+    """Compute a row of the table `cost`, as Python values without NaN.
 
-    model     a name of torusweep.questions.cost, or the path of a file
+    model     name of a cost model, or path of its file
     packing   AUTOMATIC, or the spelling of a placement (torusweep.questions.cost.packing)
-    Raises BadInput if the model cannot be read or lacks a part's price, or the packing does not suit the network.
+    Raises BadInput if the model cannot be read or lacks a part's price, or if the packing cannot be applied.
     """
     priced = cost_model(model)
     placed = pack(topology, spelling_of(packing), priced.racks)
@@ -72,17 +72,17 @@ def cost_record(
 
 
 def ports_of(topology: Topology) -> np.ndarray:
-    """int64[N]: ports of each router: links that leave it, links of one direction that enter it, and terminals."""
+    """int64[N]: ports of each router: its terminals and links. One-way links in and out of a router share ports."""
     return _ports(topology, topology.capacity).astype(np.int64)
 
 
 def widths_of(topology: Topology) -> np.ndarray:
-    """float64[N]: ports of each router, each times its link's flits a cycle, such as its lanes."""
+    """float64[N]: sum over each router's ports of the bandwidth of the port's link, in flits per cycle."""
     return _ports(topology, topology.bandwidth)
 
 
 def _ports(topology: Topology, weight: np.ndarray | None) -> np.ndarray:
-    """float64[N]: links of each router and its terminals; weight[N, P] of each channel, None: 1."""
+    """float64[N]: weighted number of each router's links and terminals. weight: [N, P], of channels; None for 1."""
     present = topology.ports != NO_PORT
     links = (present if weight is None else np.where(present, weight, 0)).sum(axis=1, dtype=np.float64)
     if topology.directed:
@@ -98,7 +98,7 @@ def _counts(topology: Topology, placed: Placement, model: CostModel) -> Counts:
 
 
 def cables_of(topology: Topology, placed: Placement, model: CostModel) -> Cables:
-    """The links as cables, grouped by length; a link of one or two directions is one cable."""
+    """The network's links as cables, grouped by length and kind. A link is one cable in one or two directions."""
     sides = [int(most) + 1 for most in placed.positions.max(axis=0)]
     groups: dict[int, int] = {}
     named = () if model.circuit_switch is None else model.circuit_switch.classes
@@ -129,12 +129,12 @@ def cables_of(topology: Topology, placed: Placement, model: CostModel) -> Cables
 
 
 def _metres(reach: np.ndarray, racks: Racks) -> np.ndarray:
-    """float64[G]: distances on the floor, along the rows and across them, of int64[G, 1 or 2] places."""
+    """float64[G]: metres of cable on the floor. reach: int64[G, 1 or 2], cabinets apart along a row and across rows."""
     return reach @ np.array([racks.width, racks.depth])[: reach.shape[1]]
 
 
 def _between_faces(topology: Topology, tails: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """bool[A]: whether links join faces of a pod's cubes: they lead to another cube, or across a whole cube."""
+    """bool[A]: whether each link joins two faces of a pod's cubes, of different cubes or opposite in one cube."""
     structure = topology.plan.structure
     if not isinstance(structure, Pod):
         return np.zeros(len(tails), bool)
@@ -147,7 +147,7 @@ def _between_faces(topology: Topology, tails: np.ndarray, heads: np.ndarray) -> 
 
 
 def _routers_passed(topology: Topology, backend: str, threads: int | None) -> float | None:
-    """Mean number of routers on a shortest path between two terminals; None if the search would take long."""
+    """Mean number of routers on a shortest path between distinct terminals; None if computing it would take long."""
     topology = surviving_network(topology)
     if topology.nodes > MOST_SEARCHED or len(topology.terminals) < 2:
         return None

@@ -1,4 +1,4 @@
-"""The page's section on cost: the traffic that networks carry for their price, and the Pareto front."""
+"""The page's section on cost: how much traffic networks carry for their price, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from torusweep.questions.cost.columns import COST, EQUAL_COST
 from torusweep.questions.cost.model import Sourced, cost_model
 from torusweep.tables.rows import Record, Tables
 
-MOST_PANELS = 6  # pairs of a cost model and a traffic that are drawn, those with most networks first
+MOST_PANELS = 6  # charts, each of a cost model and a traffic; those with the most networks are drawn
 INTRODUCTION = (
-    "Routers by their ports, cables by their length between cabinets on a floor, circuit switches by their ports: sums"
-    " of the prices of a cost model, each of which has a date and a source. Compare networks by one model."
+    "Costs are sums of the prices in a cost model, each with a date and a source: routers and circuit switches by their"
+    " ports, and cables by their length between cabinets on a floor. Compare networks only by the same model."
 )
 FRONT = (
-    "A mark is a network, with its best routing of the sweep. On the front: no other network carries as much, is as"
-    " near and costs as little. Latencies without load are in the tooltips and the table."
+    "A mark is a network with the best of the sweep's routings. A network is on the front if no other one is as good in"
+    " throughput, latency without load and cost, and better in one of them. Tooltips and the table have the latencies."
 )
 MANY = 1000
 LOOKS = (Look("on the front", BLUE, "circle"), Look("not on it", GREY, "square"))
@@ -37,7 +37,7 @@ FIELDS = fields(
 
 
 def section(tables: Tables) -> Chapter | None:
-    """Throughput over cost for each model and traffic, the front, and the table `cost`; None without rows."""
+    """Charts of throughput over cost for each model and traffic, and tables of all networks; None without rows."""
     rows, compared = tables.get("cost", ()), tables.get("equal_cost", ())
     if not rows:
         return None
@@ -70,7 +70,7 @@ EQUAL_FIELDS = fields(
 
 
 def _best(rows: Sequence[Record]) -> str:
-    """A sentence on the network that carries most for its price, for each model and traffic."""
+    """A sentence that names, for each model and traffic, the network that carries the most traffic for its price."""
     said = []
     for (model, traffic), own in _groups(rows).items():
         best = max(own, key=lambda row: (row["saturation_per_cost"] or 0.0, row["topology"]))
@@ -79,7 +79,7 @@ def _best(rows: Sequence[Record]) -> str:
 
 
 def _groups(rows: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
-    """The rows of each cost model and traffic with at least two networks, the largest groups first."""
+    """(cost model, traffic) → its rows, for groups of at least two networks, in descending order of their size."""
     found: dict[tuple[str, str], list[Record]] = {}
     for row in rows:
         found.setdefault((row["cost_model"], row["traffic"]), []).append(row)
@@ -94,7 +94,7 @@ def _panels(rows: Sequence[Record]) -> list[Panel]:
 
 
 def _chart(model: str, traffic: str, rows: Sequence[Record]) -> Chart:
-    """Throughput over cost per terminal, a mark for each network."""
+    """A chart of throughput over cost per terminal, with a mark for each network."""
     cost = f"cost of a terminal, {rows[0]['currency']}"
     on_front = counted(sum(row["on_front"] for row in rows), "network")
     return Chart(
@@ -114,7 +114,7 @@ def _chart(model: str, traffic: str, rows: Sequence[Record]) -> Chart:
 
 
 def _sources(models: Sequence[str]) -> str:
-    """The sources of the prices, as HTML; only the name of a file that is gone or has changed."""
+    """The sources of the models' prices, as HTML. A model that can no longer be read is only named."""
     said = []
     for name in models:
         try:

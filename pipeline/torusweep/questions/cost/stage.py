@@ -1,4 +1,4 @@
-"""The stage `cost`: the price of a network by a cost model."""
+"""The question and stage `cost`: the price of a network by a cost model."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from torusweep.questions.parameters import NOT_SWEPT, Spelled, Swept
 from torusweep.questions.question import Aside, Question
 from torusweep.questions.stage import LazyNetwork, under
 
-MANY = 1000  # units of currency for which throughput is shown
+MANY = 1000  # throughput is printed for this number of units of currency
 MODEL_COLUMNS: Columns = {
     **{"name": "model", "dates": "date", lambda row: row["model"].currency: "currency"},
     **{lambda row: f"{row['model'].bandwidth:g}": "Gb/s", lambda row: row["model"].description: "what is priced"},
     lambda row: ", ".join(row["model"].estimates()): "estimates",
 }
 COST_MODEL = Spelled(
-    "a cost model, or a YAML file of one (docs/cost.md)",
+    "cost model: a name, or the path of a YAML file (docs/cost.md)",
     table="torusweep.questions.cost.model:MODELS",
     title="Cost models",
     canonical="torusweep.questions.cost.model:readable",
@@ -67,7 +67,7 @@ COLUMNS: Columns = {
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """(name, value) of the main columns; --json has all."""
+    """(name, value) of each line that the command prints about a row of the table `cost`."""
     currency, terminals = record["currency"], counted(record["terminals"], "terminal")
     longest = record["cable_metres_max"]
     cables = f"{record['electrical_cables']:,} electrical, {record['optical_cables']:,} optical"
@@ -96,7 +96,7 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _money(value: float | None) -> str:
-    """Whole units of currency, or three digits of a small amount."""
+    """Format an amount of money: as whole units of currency, or with three digits if it is below 100."""
     return "" if value is None else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
@@ -108,7 +108,7 @@ def _print_estimates(console: Console, model: str) -> None:
 
 @dataclass(frozen=True, repr=False)
 class Cost(Record):
-    """Prices and watts by a cost model: a row of the table `cost`."""
+    """The cost of a network by a cost model: a row of the table `cost`."""
 
     remarks: Sequence[str] = ()
     columns = COST
@@ -131,7 +131,7 @@ class Cost(Record):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Costs(Records):
-    """Several networks, the cheapest first: rows of the table `cost`, with columns of `equal_cost`."""
+    """The cost of several networks, the cheapest first: rows of the table `cost`, with columns of `equal_cost`."""
 
     remarks: Sequence[str] = ()
     columns = (*COST, *(column for column in EQUAL_COST if column.name in COMPARED))
@@ -148,17 +148,17 @@ class Costs(Records):
         print_heading(console, self.heading())
         print_rows(console, self.rows, COLUMNS, left=("topology", "packing", _front))
         for note in (
-            f"\nCables: electrical + optical. Cost in {first['currency']} and watts of a terminal; cycles over"
+            f"\nCables: electrical + optical. Cost in {first['currency']} and watts, both for a terminal; cycles on the"
             " links between two terminals. Carries: flits per cycle per terminal",
-            f"of {first['traffic']} traffic, at most 1, with the best routing; for 1,000 {first['currency']} of a"
-            " terminal's cost. Front: no other is as good in cost, cycles and throughput.",
+            f"of {first['traffic']} traffic, at most 1, with the best routing; also for 1,000 {first['currency']} of a"
+            " terminal's cost. Front: no other network is as good in cost, cycles and throughput.",
         ):
             print_note(console, note)
         _print_estimates(console, first["cost_model"])
 
 
 class CostModels(Answer):
-    """The cost models that come with the program."""
+    """The answer to --models: the cost models that come with the program."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__()
@@ -175,14 +175,14 @@ class CostModels(Answer):
         return [(name, model.description, model.dates()) for name, model in self.models.items()]
 
     def print(self, console: Console, computed_by: str) -> None:
-        """Print name, date, description and estimated parts of every model."""
+        """Print a table with name, date, currency, bandwidth, description and estimates of every model."""
         parts = [{"name": name, "dates": model.dates(), "model": model} for name, model in self.models.items()]
         print_rows(console, parts, MODEL_COLUMNS, left=[*MODEL_COLUMNS][:3] + [*MODEL_COLUMNS][4:])
 
 
 @dataclass(frozen=True, repr=False)
 class ModelFile(Answer):
-    """The file of a cost model, to be edited."""
+    """The answer to --print-model: the YAML file of a cost model, which a user can edit."""
 
     name: str
 
@@ -207,19 +207,19 @@ def cost(
         int,
         Whole(
             2,
-            f"of each network that is a family's bare name ({', '.join(BALANCED)}): the balanced one is taken whose"
-            " number is nearest",
+            f"number of terminals for networks that are given as the name of a family ({', '.join(BALANCED)}); the"
+            " family's balanced network of the nearest size is taken",
             10**6,
         ),
         NOT_SWEPT,
     ]
     | None = None,
 ) -> Cost | Costs:
-    """The cost of each network: routers by their ports, cables by their length, circuit switches, watts.
+    """Compute the cost of each network: routers by their ports, cables by their length, circuit switches, watts.
 
-    A cost model has the prices, each with its date and source; the sums are the same for all. Lengths of cables follow
-    from cabinets on a floor. Several networks are also compared at equal cost: by what they carry of a traffic for
-    their price, and by the Pareto front of throughput, latency and cost per terminal.
+    A cost model contains the prices, each with its date and source. The lengths of cables follow from the places of
+    cabinets on a floor. Several networks are also compared at equal cost: by the traffic that they carry for their
+    price, and by the Pareto front of throughput, latency and cost per terminal.
 
     >>> import torusweep as ts
     >>> ts.network("torus(k=4, n=2)").cost("2014-besta").radix
@@ -250,7 +250,7 @@ def cost(
 
 
 def _remarks(network: Topology, model: str) -> list[str]:
-    """Remarks on links with other speeds than the model's, and on links that count several times."""
+    """Remarks for the user if a network's links have other speeds than the model's, or count as several links."""
     priced, said, remarks = cost_model(model).bandwidth, network.plan.rate, []
     if said is not None and float(said) != priced * 1e9:
         remarks.append(
@@ -295,7 +295,7 @@ class CostQuestion(Question):
         "cost --print-model > my.yaml",
         'cost "torus(k=8, n=3)" --model my.yaml',
     )
-    description = "cost models by which the networks are priced; without it, none"
+    description = "cost models by which networks are priced; without this section, no cost is computed"
 
     def network_meant(self, text: str, values: Mapping[str, Any]) -> str:
         wanted = values.get("terminals")

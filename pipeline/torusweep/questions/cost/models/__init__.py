@@ -1,1 +1,1 @@
-"""Prices, a YAML file each."""
+"""Cost models, each a YAML file."""
