@@ -20,7 +20,7 @@ TWISTED = """\
    │   │   │   │
   ╌●───●───●───●╌
    ╎2  ╎3  ╎0  ╎1
-╎  goes round to the other side, to the column with the number beside it
+╎  goes round to the other side, to the column with the number next to it
 ╌  goes round to the other side"""
 
 MANHATTAN = """\

@@ -674,7 +674,7 @@ FILES = [
         {"0 1": Link(1, 100 * G, us(1)), "0 2": Link(1, 100 * G, us(1)), "0 3": Link(1, 25 * G, us(1))},
         hosts="1 2 3",
         ends=True,
-        notes=("ns-3 not read: 1 line behind the links",),
+        notes=("ns-3 not read: 1 line after the links",),
     ),
     ToolFile(
         "topology.yaml",

@@ -1,1 +1,1 @@
-"""Networks: from a spelling to a plan, from a plan to arrays, with symmetries and pictures."""
+"""Networks: a spelling is parsed to a plan, and a plan is built into arrays. Symmetries and pictures of networks."""

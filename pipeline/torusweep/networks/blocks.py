@@ -1,4 +1,4 @@
-"""Blocks of networks: many networks of one size, stacked into one set of arrays."""
+"""Blocks: several networks stacked into one set of arrays."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from torusweep.networks.spelling import parse
 from torusweep.networks.topology import NO_PORT, Plan, Topology, Wirings
 
 DRAWN = (random_regular, jellyfish, xpander, dragonfly, megafly)
-# family → a function that takes its arguments, with a range of seeds for the seed, and returns the arrays of all of its
-# networks; None where one by one says more of what is wrong
+# family → function that takes the family's arguments, with a range of seeds as the seed, and returns the arrays of all
+# networks; it returns None if building the networks one by one gives a better error
 BUILDERS: dict[str, Callable[[dict[str, Any]], Wirings | None]] = {
     "faulty": faulty_networks,
     **{family.__name__: partial(drawn_networks, family) for family in DRAWN},
@@ -30,15 +30,15 @@ BUILDERS: dict[str, Callable[[dict[str, Any]], Wirings | None]] = {
 class Block(NamedTuple):
     """B networks of at most N nodes, stacked into one set of arrays.
 
-    spellings   canonical, B of them
-    ports       int32[B, N, P]         N and P are the block's largest. Smaller networks are padded with missing ports
-                                       and with nodes that have neither links nor terminals, as if these had failed
+    spellings   B canonical spellings
+    ports       int32[B, N, P]         N and P are the largest in the block. Smaller networks are padded with missing
+                                       ports, and with nodes that have neither links nor terminals, like failed nodes
     link_class  int8[B, N, P]
-    capacity    int32[B, N, P] | None  parallel links; None = 1 everywhere
-    terminals   int32[B, N] | None     terminals of each node; None = 1 each
-    plans       B plans; a run of seeds shares one. None for refused networks. Direction, bandwidths and
-                latencies of link classes are the same of all
-    refused     why networks do not exist, by their place; their ports have no links
+    capacity    int32[B, N, P] | None  number of parallel links; None = 1 everywhere
+    terminals   int32[B, N] | None     number of terminals at each node; None = 1 at each
+    plans       B plans; None for a refused network. All networks of a run of seeds share one plan. All plans have
+                the same direction, bandwidths and latencies of link classes
+    refused     place of each refused network → why the network cannot exist; its ports have no links
     """
 
     spellings: list[str]
@@ -51,15 +51,15 @@ class Block(NamedTuple):
 
     @property
     def plan(self) -> Plan | None:
-        """The first plan of the block; None where all networks are refused."""
+        """The first plan of the block; None if all networks are refused."""
         return next(filter(None, self.plans), None)
 
 
 def block_of_run(run: SeedRun) -> Block:
-    """The networks of a run of seeds. If one cannot exist, `Block.refused` says why.
+    """Build all networks of a run of seeds. `Block.refused` holds the reason for each network that cannot exist.
 
-    Raises BadInput for a name or a parameter that does not exist, or a value of the wrong type or out of range; Refused
-    for a network that needs too much memory.
+    Raises BadInput for a family or a parameter that does not exist, or a value of the wrong type or out of range;
+    Refused for a network that needs too much memory.
     """
     spellings = list(run.spellings)
     first = parse(spellings[0])
@@ -86,7 +86,7 @@ def block_of_run(run: SeedRun) -> Block:
 
 
 def one_by_one(spellings: Sequence[str]) -> Block:
-    """Build networks of one size one after the other, and stack their arrays."""
+    """Build networks of one size one after another, and stack their arrays."""
     found: list[Block] = []
     for spelling in spellings:
         try:
@@ -106,11 +106,11 @@ def one_by_one(spellings: Sequence[str]) -> Block:
 
 
 def block_of_networks(networks: Iterable[tuple[str, Plan]], memory: int | None = None) -> Block:
-    """Put networks and runs of seeds into one block, in order.
+    """Put networks and runs of seeds into one block, in order. Raises what `torusweep.networks.families.build` raises.
 
     networks   (canonical spelling, plan) of each network; a run of seeds has the plan of its first network
-    memory     limit in bytes, as for `torusweep.networks.families.build`, which also says what is raised. Networks of a
-               run that cannot exist stand in `refused`
+    memory     limit in bytes, as in `torusweep.networks.families.build`
+    Networks of a run of seeds that cannot exist are listed in `Block.refused`.
     """
     found = []
     for topology, planned in networks:
@@ -123,7 +123,7 @@ def block_of_networks(networks: Iterable[tuple[str, Plan]], memory: int | None =
 
 
 def alone(network: Topology) -> Block:
-    """The block of one network."""
+    """Return the block that holds one network only."""
     terminals = np.bincount(network.terminals, minlength=network.nodes).astype(np.int32)
     return Block(
         [network.spelling],

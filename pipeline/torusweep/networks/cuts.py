@@ -19,10 +19,10 @@ BY_METIS = "METIS, balanced and refined by exchanges"
 
 
 def cut_width(matrix: scipy.sparse.csr_array, half: np.ndarray) -> int:
-    """Links across a cut. If links have one direction, the direction with fewer of them counts.
+    """Number of links across a cut. In a directed network, the direction that fewer links cross counts.
 
-    matrix   int64[N, N]  channels (`channel_matrix`)
-    half     bool[N]      one side
+    matrix   int64[N, N]  number of channels from node to node (`channel_matrix`)
+    half     bool[N]      true for the nodes on one side
     """
     inside = half.astype(np.int64)
     into = matrix @ inside
@@ -31,12 +31,12 @@ def cut_width(matrix: scipy.sparse.csr_array, half: np.ndarray) -> int:
 
 
 def whole_width(width: float) -> int:
-    """A width rounded up to whole links, after its rounding errors are taken off."""
+    """Round a lower bound of a width up to whole links, after subtracting the possible rounding error."""
     return max(0, ceil(width - ROUNDING * max(1.0, width)))
 
 
 def across(dimension: int, dimensions: int) -> str:
-    """The name of a cut by coordinates."""
+    """Return the name of the method that cuts the network across one digit of the address."""
     return f"cut across digit {dimension} of the address" if dimensions > 1 else "cut across the nodes' numbers"
 
 
@@ -63,10 +63,10 @@ def best_cut(
 def narrower_cut(
     matrix: scipy.sparse.csr_array, undirected: scipy.sparse.csr_array, best: int, least: int = 0
 ) -> tuple[int, np.ndarray] | None:
-    """(width, one half as bool[N]) of the narrowest cut that METIS finds, balanced; None where none is narrower.
+    """Return (width, one half as bool[N]) of the narrowest balanced cut that METIS finds; None if none is below `best`.
 
     best   width of the narrowest cut known so far
-    least  a lower bound of the width: the search ends when a cut reaches it
+    least  lower bound of the width: the search ends when a cut reaches it
     """
     found = None
     for side in metis(undirected, PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):
@@ -81,9 +81,9 @@ def narrower_cut(
 
 
 def cut_both_ways(topology: Topology, matrix: scipy.sparse.csr_array) -> int | None:
-    """Channels of both directions across the narrowest balanced cut found.
+    """Number of channels, of both directions, across the narrowest balanced cut found in a directed network.
 
-    None if every node has as many channels in as out: then any cut has as many one way as the other.
+    None if links have no direction, or every node has as many channels in as out, which balances both directions.
     """
     if not topology.directed or np.array_equal(*strengths(matrix)):
         return None
@@ -117,17 +117,17 @@ def coordinate_cuts(
     head: np.ndarray,
     weight: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The narrowest cuts with ⌊N/2⌋ consecutive nodes on one side, of B networks with the same addresses.
+    """Find, for each of B networks with the same addresses, the narrowest cut with ⌊N/2⌋ consecutive nodes on one side.
 
     radices  sides of the address space of the N nodes
     many     B
     owner    int64[A]: network of each channel
-    weight   int64[A] | None: parallel links of each channel; None = 1
-    returns  (widths int64[B], offsets int64[B] of the first of these nodes, places int64[N] of nodes in this order)
+    weight   int64[A] | None: number of parallel links of each channel; None = 1
+    returns  (widths int64[B], offsets int64[B] where the ⌊N/2⌋ nodes begin, places int64[N] of nodes in cyclic order)
 
-    Consecutive means: in the cyclic order by one digit, then by number, so that an odd radix is halved
-    too. All N offsets are tried. A channel whose ends are δ apart in the cyclic order lies within the
-    window of h nodes for h − δ offsets; cumulative sums over the ends of these intervals count them.
+    The nodes are in cyclic order by the digit of `dimension`, then by number, so that an odd radix can be halved too.
+    All N offsets are tried. A channel whose ends are δ apart in the cyclic order lies within the window of h nodes for
+    h − δ offsets; cumulative sums over the ends of these intervals count them.
     """
     n = int(np.prod(radices, dtype=np.int64))
     half = n // 2
@@ -139,7 +139,7 @@ def coordinate_cuts(
     apart = np.minimum(ahead, n - ahead)
 
     def windows(last: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """For each offset, the total weight of the cyclic intervals (last − length, last] that contain it."""
+        """Return the total weight of the cyclic intervals (last − length, last] that contain each offset."""
         start = owner * (2 * n) + (last - lengths + 1) % n
         marks = np.bincount(start, weight, many * 2 * n) - np.bincount(start + lengths, weight, many * 2 * n)
         counts = np.cumsum(marks.astype(np.int64).reshape(many, 2 * n), axis=1)
@@ -153,7 +153,7 @@ def coordinate_cuts(
 
 
 def metis(undirected: scipy.sparse.csr_array, seeds: int) -> Iterator[np.ndarray]:
-    """Yield distinct, nearly balanced bisections by METIS, one for each of `seeds` seeds: one side, bool[N]."""
+    """Yield the distinct, nearly balanced bisections that METIS finds with `seeds` seeds, each as one side, bool[N]."""
     import pymetis  # takes long to import
 
     graph = pymetis.CSRAdjacency(undirected.indptr.astype(np.int64), undirected.indices.astype(np.int64))
@@ -168,12 +168,12 @@ def metis(undirected: scipy.sparse.csr_array, seeds: int) -> Iterator[np.ndarray
 
 
 def balance(undirected: scipy.sparse.csr_array, half: np.ndarray) -> np.ndarray:
-    """bool[N]: the smaller side, with the cheapest nodes moved to it until it has exactly ⌊N/2⌋ nodes."""
+    """Return the smaller side, bool[N], after moving the cheapest nodes to it until it has exactly ⌊N/2⌋ nodes."""
     return _balanced(undirected, half)[0]
 
 
 def refined(undirected: scipy.sparse.csr_array, half: np.ndarray) -> tuple[np.ndarray, int]:
-    """(bool[N]: half, balanced, and pairs of nodes exchanged as in Kernighan & Lin 1970; the width of its cut)."""
+    """Balance a half, then exchange pairs of nodes (Kernighan & Lin 1970). Return (half as bool[N], width of cut)."""
     half, gain = _balanced(undirected, half)
     # a node's gain is the weight of its links across the cut less that of its others
     before = (int(gain.sum()) + int(undirected.data.sum())) // 4
@@ -182,7 +182,7 @@ def refined(undirected: scipy.sparse.csr_array, half: np.ndarray) -> tuple[np.nd
 
 
 def _balanced(undirected: scipy.sparse.csr_array, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(bool[N], the gains of its nodes)."""
+    """Return (balanced half as bool[N], gain of each node as `_gain` defines it)."""
     half = half.copy() if half.sum() * 2 <= len(half) else ~half
     gain = _gain(undirected, half)
     for _ in range(len(half) // 2 - int(half.sum())):
@@ -192,7 +192,7 @@ def _balanced(undirected: scipy.sparse.csr_array, half: np.ndarray) -> tuple[np.
 
 
 def _exchanged(undirected: scipy.sparse.csr_array, half: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, int]:
-    """(half after the exchanges that narrow its cut, by how much they do). half and gain are written to."""
+    """Exchange pairs of nodes while this narrows the cut. Return (half, links saved). Changes half and gain."""
     narrower = 0
     while True:
         inside, outside = np.flatnonzero(half), np.flatnonzero(~half)
@@ -207,13 +207,13 @@ def _exchanged(undirected: scipy.sparse.csr_array, half: np.ndarray, gain: np.nd
 
 
 def _gain(undirected: scipy.sparse.csr_array, half: np.ndarray) -> np.ndarray:
-    """int64[N]: the reduction of the cut by moving each node to the other side."""
+    """Return int64[N]: by how much the cut becomes narrower if a node moves to the other side."""
     inside = half.astype(np.int64)
     return np.where(half, 1, -1) * (undirected @ (1 - 2 * inside))
 
 
 def _move(undirected: scipy.sparse.csr_array, half: np.ndarray, gain: np.ndarray, node: int) -> None:
-    """Move a node to the other side and update the gains."""
+    """Move a node to the other side, and update the gains of all nodes."""
     half[node] = not half[node]
     gain[node] = -gain[node]
     row = slice(undirected.indptr[node], undirected.indptr[node + 1])

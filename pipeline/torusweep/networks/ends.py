@@ -1,9 +1,9 @@
-"""Networks whose hosts forward nothing (`Topology.ends`): each such host is split into two nodes.
+"""Networks whose hosts forward no packets (`Topology.ends`): each such host is split into two nodes.
 
-Packets start at the host's own number and end at a further node, N + i, to which all links into the host lead. No path
-passes a host then: nothing leads to where its packets start, and nothing leaves where packets to it end. Searches,
-linear programs and sums over shortest paths need no other change. Rows 0 … N − 1 of the ports keep their places, so
-that an array of the split network's channels, cut to its first N rows, is one of the network's.
+Packets start at the host's own number, and end at a further node, N + i, to which all links into the host lead. So no
+path passes through a host: no link leads to the node where its packets start, and no link leaves the node where packets
+to it end. Searches, linear programs and sums over shortest paths need no other change. Rows 0 … N − 1 of the ports keep
+their places: the first N rows of an array of the split network's channels belong to the original network's channels.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import scipy
 
 from torusweep.networks.topology import NO_PORT, Topology
 
-AT_ONCE = 1 << 22  # distances looked at together
+AT_ONCE = 1 << 22  # distances computed at a time
 
 
 class Split(NamedTuple):
-    """A network with its hosts split into two nodes; the network itself if all its nodes forward.
+    """A network with its hosts split into two nodes each. If all nodes forward packets, the network is unchanged.
 
-    nodes   N + H, with H hosts that forward nothing
-    arrive  int32[N]         the node where packets to each node end
-    ports   int32[N + H, P]  the network's ports, except that links into a host lead to where its packets end
+    nodes   N + H, where H is the number of hosts that forward nothing
+    arrive  int32[N]         the node at which packets to each node end
+    ports   int32[N + H, P]  the network's ports, except that links into a host lead to the node where its packets end
     """
 
     nodes: int
@@ -33,33 +33,33 @@ class Split(NamedTuple):
 
     @property
     def staying(self) -> np.ndarray:
-        """int32[N + H, P + 1]: `ports` with a link from each host's start to its end, so that it reaches itself."""
+        """int32[N + H, P + 1]: `ports`, plus a link from each host's start to its end, so that it reaches itself."""
         hosts = np.flatnonzero(self.arrive != np.arange(len(self.arrive)))
         stay = np.full((self.nodes, 1), NO_PORT, np.int32)
         stay[hosts, 0] = self.arrive[hosts]
         return np.hstack([self.ports, stay])
 
     def channels(self, values: np.ndarray | None) -> np.ndarray | None:
-        """[N + H, P]: the values of channels, [N, P], extended by rows of 1 for the hosts' ends."""
+        """Extend values of channels, [N, P], to [N + H, P]: the rows of the nodes where packets to hosts end are 1."""
         if values is None or len(values) == self.nodes:
             return values
         return np.vstack([values, np.ones((self.nodes - len(values), values.shape[1]), values.dtype)])
 
     def starting(self, values: np.ndarray) -> np.ndarray:
-        """[…, N + H]: values of nodes, [… , N], where packets start; 0 elsewhere."""
+        """Spread values per node, […, N], to […, N + H]: each at the node where its packets start, 0 elsewhere."""
         found = np.zeros((*values.shape[:-1], self.nodes), values.dtype)
         found[..., : len(self.arrive)] = values
         return found
 
     def arriving(self, values: np.ndarray) -> np.ndarray:
-        """[…, N + H]: values of nodes, [… , N], where packets end; 0 elsewhere."""
+        """Spread values per node, […, N], to […, N + H]: each at the node where packets to it end, 0 elsewhere."""
         found = np.zeros((*values.shape[:-1], self.nodes), values.dtype)
         found[..., self.arrive] = values
         return found
 
 
 def split(topology: Topology) -> Split:
-    """The network with every host that forwards nothing split into two nodes."""
+    """Split every host that forwards nothing into two nodes."""
     nodes, arrive = topology.nodes, np.arange(topology.nodes, dtype=np.int32)
     if topology.ends is None:
         return Split(nodes, arrive, topology.ports)
@@ -71,12 +71,12 @@ def split(topology: Topology) -> Split:
 
 
 def relaying(topology: Topology) -> Topology:
-    """The network with hosts that forward, as the ranks of a collective operation pass data on."""
+    """Return the network with hosts that forward packets, since the ranks of a collective operation pass data on."""
     return topology if topology.ends is None else replace(topology, plan=replace(topology.plan, hosts_end=False))
 
 
 def first_forwarding(topology: Topology) -> int:
-    """The first working node; if hosts do not forward, the first in the largest part of forwarding nodes."""
+    """First working node. If hosts do not forward, the first node of the largest connected part of forwarding nodes."""
     if topology.ends is None:
         return int(topology.works.argmax())
     label = _labels(topology)
@@ -85,7 +85,7 @@ def first_forwarding(topology: Topology) -> int:
 
 
 def joined(topology: Topology, nodes: np.ndarray) -> bool:
-    """Whether all of these distinct nodes, int[S], reach each other."""
+    """Whether each of the given distinct nodes, int[S], can reach every other one."""
     label = _labels(topology)
     if topology.ends is None:
         return not len(nodes) or not np.ptp(label[nodes])
@@ -105,7 +105,7 @@ def joined(topology: Topology, nodes: np.ndarray) -> bool:
 
 
 def hops_from(topology: Topology, nodes: np.ndarray) -> np.ndarray:
-    """float64[S, N]: hops from each source, int[S], to each node; inf without a path."""
+    """Return float64[S, N]: hops from each source, int[S], to each node; inf if there is no path."""
     parted, (tail, head, _) = split(topology), topology.arcs
     ends = tail, parted.arrive[head]
     links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), ends), shape=(parted.nodes,) * 2).tocsr()
@@ -115,10 +115,10 @@ def hops_from(topology: Topology, nodes: np.ndarray) -> np.ndarray:
 
 
 def parts(topology: Topology) -> int:
-    """The number of components; of strongly connected ones in a directed network.
+    """Number of connected components; in a directed network, of strongly connected components.
 
-    Where hosts forward nothing, it is 1 if all terminals reach each other. Otherwise the components of the forwarding
-    nodes count, and the hosts without a link to any of these: at least 2.
+    If hosts forward nothing, it is 1 where all terminals reach each other. Otherwise it is the number of components of
+    the forwarding nodes, plus the number of hosts without a link to them or from them, and at least 2.
     """
     label = _labels(topology)
     if topology.ends is None:
@@ -131,7 +131,7 @@ def parts(topology: Topology) -> int:
 
 
 def _labels(topology: Topology) -> np.ndarray:
-    """int32[N]: the strong component of each forwarding node; each host that forwards nothing is its own."""
+    """int32[N]: the strong component of each node. A host that forwards nothing is a component of its own."""
     tail, head, _ = topology.arcs
     if topology.ends is not None:
         through = ~(topology.ends[tail] | topology.ends[head])
@@ -142,9 +142,9 @@ def _labels(topology: Topology) -> np.ndarray:
 
 
 def _beside(topology: Topology, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """int32[N] each: for every node a component that it links to, and one that links to it; −1 = none.
+    """Return two int32[N]: for every node a component that it links to, and one that links to it; −1 = none.
 
-    The largest is chosen. Hosts that forward nothing are no components.
+    If there are several, it is the largest. Hosts that forward nothing do not count as components.
     """
     assert topology.ends is not None
     tail, head, _ = topology.arcs

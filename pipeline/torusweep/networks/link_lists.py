@@ -1,6 +1,6 @@
-"""A network from a list of links in memory.
+"""Make a network from a list of links in memory.
 
-Links of equal class, bandwidth and latency become a link class.
+Links with equal class, bandwidth and latency form a link class.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from torusweep.networks.realisation import realise
 from torusweep.networks.topology import NO_PORT, Plan, Topology, Wiring, default_memory
 from torusweep.quantities import counted
 
-WRITTEN = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?|[0-9]{1,12}/[0-9]{1,12}")  # a bandwidth as text
+WRITTEN = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?|[0-9]{1,12}/[0-9]{1,12}")  # a bandwidth written as text
 MOST_BANDWIDTH = 2**20  # flits a cycle
 MOST_DENOMINATOR = 10**6  # of a bandwidth
 MOST_LATENCY = 10**9  # cycles
-MOST_CLASSES = 128  # they are stored as int8
+MOST_CLASSES = 128  # link classes are stored as int8
 Value = TypeVar("Value")
-NODE_BYTES = 64  # of a node without links, as in Plan.bytes
+NODE_BYTES = 64  # memory of a node without links, as in Plan.bytes
 MOST_NODES = 2**31 - 1
 
 
 class LinkKinds(NamedTuple):
-    """Link classes, one for each class, bandwidth and latency; latencies stand apart where they are too many.
+    """Link classes: one for each combination of class, bandwidth and latency that occurs.
 
     link_class             int8[L]
     classes                names, as in `Plan`
     bandwidths, latencies, rate, tick  as in `Plan`
-    latency                int32[L]  cycles of each link where `latencies` cannot hold them; else None
+    latency                int32[L]  cycles of each link if there are too many combinations for `latencies`; else None
     """
 
     link_class: np.ndarray
@@ -48,9 +48,9 @@ class LinkKinds(NamedTuple):
 
 
 def bandwidth_of(value: float | str) -> Fraction:
-    """The exact bandwidth in flits a cycle, from a fraction "25/12" or the simplest fraction near a number.
+    """Return an exact bandwidth, in flits a cycle, from a fraction "25/12" or the simplest fraction near a number.
 
-    0.1 is 1/10, for example. Raises BadInput for anything else, or a number out of range.
+    The number 0.1 gives 1/10. Raises BadInput for anything else, and for a number out of range.
     """
     exact = Fraction(0)
     with suppress(ValueError, OverflowError, ZeroDivisionError):
@@ -67,7 +67,7 @@ def bandwidth_of(value: float | str) -> Fraction:
 
 
 def of_classes(values: Sequence[Value], classes: int) -> tuple[Value, ...]:
-    """Repeat values for all classes; () if every value is 1."""
+    """Return one value per class. A single value is repeated for all classes; () if every value is 1."""
     return () if all(value == 1 for value in values) else tuple(values) * (classes // len(values))
 
 
@@ -77,11 +77,11 @@ def link_kinds(
     """Make link classes from the class, bandwidth and latency of each link.
 
     link_class  int[L]      class of each link; a class stays if all its links have one bandwidth and latency
-    classes     their names
-    bandwidth   float64[L]  flits a cycle of each link; NaN and −1 mean 1, None all 1
-    latency     int64[L]    cycles of each link; −1 means 1, None all 1
+    classes     names of these classes
+    bandwidth   float64[L]  flits a cycle of each link; NaN and −1 mean 1. None: 1 for all links
+    latency     int64[L]    cycles of each link; −1 means 1. None: 1 for all links
 
-    Raises BadInput for numbers out of range, and for too many different ones.
+    Raises BadInput for numbers out of range, and for too many different numbers.
     """
     links = len(link_class)
     widths = np.ones(links) if bandwidth is None else np.where(np.isnan(bandwidth) | (bandwidth == -1), 1.0, bandwidth)
@@ -131,19 +131,19 @@ def network_of_links(
     names: tuple[Any, ...] | None = None,
     memory: int | None = None,
 ) -> Topology:
-    """Make a network of a list of links. Ports are in the order of the neighbours' numbers.
+    """Make a network from a list of links. A node's ports are in the order of its neighbours' numbers.
 
-    links      int32[E, 2] or int64[E, 2], the ends of each, 0 … N − 1. A link from a node to itself is left out,
-               repeated links are parallel links, and an undirected link that is listed from both ends is one link
-    directed   whether each link has one direction, from its first end to its second
-    terminals  int32[T], node of each terminal; None: one at every node
-    name       of the network in tables; by default graph(nodes=N, links=E)
-    notes      remarks that its tables carry
-    kinds      classes of the links, with bandwidths and latencies; None: all are alike
-    names      what the nodes are called; None: their numbers
-    memory     limit in bytes; None: half of the machine's
-    Raises BadInput where links between two nodes are of different kinds, Refused where the table of ports needs more
-    memory.
+    links      int32[E, 2] or int64[E, 2], the two ends of each link, 0 … N − 1. Links from a node to itself are left
+               out; repeated links are parallel links; an undirected link that is listed from both ends is one link
+    directed   whether each link leads only from its first end to its second
+    terminals  int32[T], node of each terminal; None: one terminal at every node
+    name       name of the network in tables; by default graph(nodes=N, links=E)
+    notes      remarks that the network's tables carry
+    kinds      classes of the links, with bandwidths and latencies; None: all links are alike
+    names      names of the nodes; None: nodes are named by their numbers
+    memory     limit in bytes; None for half of the machine's memory
+    Raises BadInput if links between the same two nodes are of different kinds, Refused if the table of ports needs
+    more memory.
     """
     limit = default_memory() if memory is None else memory
     most = min(MOST_NODES, limit // NODE_BYTES)
@@ -178,7 +178,7 @@ def network_of_links(
         )
     ports, capacity = table_of_rows(rows)
     del rows  # which take as much memory as the table
-    # where every link has the same class: one number that looks like a table
+    # if all links have the same class: one number, broadcast to the shape of the table
     link_class, latency = np.broadcast_to(np.int8(0), ports.shape), None
     if kinds is not None and len(kinds.classes) > 1:
         link_class = _numbers_of_ports(ports, links, kinds.link_class, directed)
@@ -189,9 +189,9 @@ def network_of_links(
 
 
 def _numbers_of_ports(ports: np.ndarray, links: np.ndarray, numbers: np.ndarray, directed: bool) -> np.ndarray:
-    """[N, P] of the same type: the value of each channel, from the value of each link.
+    """Return the value of each channel, [N, P] of the dtype of `numbers`, from the value of each link.
 
-    Raises BadInput if parallel links differ.
+    Raises BadInput if parallel links have different values.
     """
     nodes = len(ports)
     tail, head = links[:, 0].astype(np.int64), links[:, 1].astype(np.int64)

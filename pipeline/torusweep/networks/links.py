@@ -1,6 +1,6 @@
 """The channels of a network as a matrix, and their orbits under automorphisms.
 
-The network without its failed nodes, and the network after failures.
+The module also makes the network without its failed nodes, and the network after given failures.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHUNK = 1 << 18  # nodes whose channels are compared at once
 
 
 def channel_matrix(topology: Topology) -> scipy.sparse.csr_array:
-    """int64[N, N], sparse: number of links from the row's node to the column's."""
+    """Return the sparse matrix int64[N, N] of the number of links from one node (row) to another (column)."""
     # rows are made in order: SciPy's way from triples takes ten times as long for a small network
     order = np.argsort(topology.ports, axis=1)
     heads = np.take_along_axis(topology.ports, order, axis=1)
@@ -39,17 +39,17 @@ def channel_matrix(topology: Topology) -> scipy.sparse.csr_array:
 
 
 def fewest_cycles(bandwidths: Sequence[Fraction]) -> Fraction:
-    """The fewest cycles in which links of these bandwidths carry whole numbers of flits; 1 without any."""
+    """Return the least number of cycles in which links of these bandwidths carry whole flits; 1 for no bandwidths."""
     common = gcd(*(width.numerator for width in bandwidths)) if bandwidths else 1
     return Fraction(lcm(*(width.denominator for width in bandwidths)), common)
 
 
 def flit_matrix(topology: Topology) -> tuple[scipy.sparse.csr_array, Fraction]:
-    """(int64[N, N] sparse, cycles): the flits of each channel in the fewest cycles that make all of them whole.
+    """Return (int64[N, N], cycles): flits of each channel in the least time in which all carry whole flits, sparse.
 
-    Links of 2 and 6 flits a cycle carry 1 and 3 in half a cycle, for example.
+    In half a cycle, for example, links of 2 and 6 flits a cycle carry 1 flit and 3 flits.
 
-    Raises Refused where the numbers are too large for the kernels of cuts, whose arithmetic is of 64-bit whole numbers.
+    Raises Refused if the numbers are too large for the kernels that find cuts, which compute with 64-bit integers.
     """
     tail, head, port = topology.arcs
     widths = topology.plan.bandwidths
@@ -74,7 +74,7 @@ def flit_matrix(topology: Topology) -> tuple[scipy.sparse.csr_array, Fraction]:
 
 
 def kind_matrix(topology: Topology) -> scipy.sparse.csr_array:
-    """int64[N, N], sparse: the kind of each channel (`Topology.kinds`); 1 if all are alike."""
+    """int64[N, N], sparse: the kind of each channel (`Topology.kinds`). If all are alike, as `channel_matrix`."""
     kinds = topology.kinds
     if kinds is None:
         return channel_matrix(topology)
@@ -84,9 +84,9 @@ def kind_matrix(topology: Topology) -> scipy.sparse.csr_array:
 
 
 def strengths(matrix: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Return (int64[N], int64[N]): links that leave and links that enter each node.
+    """Return (int64[N], int64[N]): number of links that leave and number of links that enter each node.
 
-    These are products because SciPy's sums allocate temporary matrices.
+    These are matrix products because SciPy's sums allocate temporary matrices.
     """
     ones = np.ones(matrix.shape[0], np.int64)
     return matrix @ ones, matrix.T @ ones
@@ -96,12 +96,12 @@ Rows = tuple[np.ndarray, np.ndarray]  # (int64[N + 1], int32[E]): first channel 
 
 
 def rows_of(matrix: scipy.sparse.csr_array) -> Rows:
-    """The channels of a matrix in the form that the kernels of cuts take."""
+    """Return the channels of a matrix as the arrays `Rows`, which the kernels that find cuts take."""
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
 
 
 def with_reverse_channels(matrix: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(first, to, capacity) of the channels and of their reverses; a reverse that does not exist has capacity 0."""
+    """Return (first, to, capacity) of all channels and their reverses. A reverse that is no channel has capacity 0."""
     channels = matrix.tocoo()
     ends = np.append(channels.row, channels.col), np.append(channels.col, channels.row)
     both = scipy.sparse.csr_array(
@@ -111,7 +111,7 @@ def with_reverse_channels(matrix: scipy.sparse.csr_array) -> tuple[np.ndarray, n
 
 
 def reversed_network(topology: Topology) -> Topology:
-    """The network with every channel reversed; a bidirectional network is unchanged."""
+    """Return the network with every channel reversed. An undirected network is returned unchanged."""
     if not topology.directed:
         return topology
     tail, head, port = topology.arcs
@@ -137,10 +137,10 @@ def reversed_network(topology: Topology) -> Topology:
 class LinkOrbits(NamedTuple):
     """Orbits of the channels.
 
-    number  of orbits; a bidirectional link and its reverse are the same link
+    number  number of orbits; both directions of an undirected link are the same link
     label   int32[R, P] orbit of each channel that leaves the representative of a node orbit, -1 = no channel
-    frame   int32[N, P] head of the image of channel j of the representative of x, under an automorphism that
-            maps the representative to x; -1 = no channel.
+    frame   int32[N, P] frame[x, j] is the head of the image of channel j of x's representative under an
+            automorphism that maps this representative to x; -1 = no channel.
             So every channel of the network is (x, frame[x, j]) for one j, in orbit label[node orbit of x, j].
     """
 
@@ -150,11 +150,11 @@ class LinkOrbits(NamedTuple):
 
 
 def link_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits) -> LinkOrbits:
-    """Orbits of the channels under the group generated by `images`, verified automorphisms, int32[N] each.
+    """Find the orbits of the channels under the group generated by `images`, verified automorphisms, int32[N] each.
 
-    nodes: orbits of the nodes under the same group. By Schreier's lemma the stabiliser of a
-    representative is generated by round trips: map it to x, apply a generator, map back. Two channels of
-    a representative are in one orbit if and only if a sequence of round trips maps one to the other.
+    `nodes` are the orbits of the nodes under the same group. By Schreier's lemma, the stabiliser of a representative
+    is generated by round trips: map it to x, apply a generator, map back. Two channels of a representative are in one
+    orbit if and only if a sequence of round trips maps one to the other.
     """
     frame = _frames(topology, images, nodes.representatives)
     orbit_count, width = len(nodes.representatives), frame.shape[1]
@@ -189,7 +189,7 @@ def channel_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbi
     `images` are verified automorphisms. The two directions of a link may be in different orbits. Two
     channels must not have the same tail and head; families make them one channel of larger capacity.
 
-    nodes   orbits of the nodes under this group, where they are known
+    nodes   orbits of the nodes under this group; None if they are not known yet
     """
     if nodes is None:
         nodes = orbits_under(topology.nodes, images)
@@ -229,7 +229,7 @@ def _frames(topology: Topology, images: Sequence[np.ndarray], representatives: n
 
 
 def _reverse_pairs(frame: np.ndarray, nodes: Orbits) -> tuple[np.ndarray, np.ndarray]:
-    """For every channel of a representative, its class and the class of its reverse."""
+    """Return, for every channel of a representative, the number of its class and of the class of its reverse."""
     forth = frame[nodes.representatives]
     orbit, port = np.nonzero(forth != NO_PORT)
     head = forth[orbit, port]
@@ -241,7 +241,7 @@ def _reverse_pairs(frame: np.ndarray, nodes: Orbits) -> tuple[np.ndarray, np.nda
 def _label(
     topology: Topology, frame: np.ndarray, nodes: Orbits, merged: np.ndarray, joins: list[tuple[np.ndarray, np.ndarray]]
 ) -> tuple[int, np.ndarray]:
-    """Merge classes of channels by round trips and reversals; return their number and `LinkOrbits.label`."""
+    """Merge classes of channels by round trips and reversals. Return their number and `LinkOrbits.label`."""
     present = frame[nodes.representatives] != NO_PORT
     width, classes = present.shape[1], present.size
     trips = np.flatnonzero(merged)
@@ -258,10 +258,10 @@ def _label(
 
 
 def surviving_network(topology: Topology) -> Topology:
-    """The network without nodes that have neither a link nor a terminal, renumbered; unchanged if there are none.
+    """Return the network without nodes that have neither a link nor a terminal, renumbered.
 
-    A topology keeps the number of a failed node, so that addresses do not change. Properties such as connectivity
-    are those of the surviving nodes only.
+    The network is unchanged if there is no such node. A topology keeps failed nodes so that addresses do not change.
+    Properties such as connectivity concern the surviving nodes only.
     """
     alive = topology.works
     survivors = int(alive.sum())
@@ -290,10 +290,10 @@ def surviving_network(topology: Topology) -> Topology:
 
 
 def network_after(topology: Topology, left: np.ndarray, works: np.ndarray) -> Topology:
-    """The network after failures. Nodes keep their numbers, and the network its spelling.
+    """Return the network after failures. Nodes keep their numbers, and the network keeps its spelling.
 
-    left   int32[N, P]  remaining parallel links of each channel, 0 = none
-    works  bool[N]      nodes that work; the others have no channels left, and lose their terminals
+    left   int32[N, P]  number of remaining parallel links of each channel, 0 = none
+    works  bool[N]      nodes that work; failed nodes have no channels left, and lose their terminals
     """
     return Topology(
         topology.spelling,

@@ -1,6 +1,6 @@
-"""Names of nodes in the user's file or graph, which other files, options and answers use, too.
+"""Names of nodes in the user's file or graph. Other files, options and answers use the same names.
 
-A network that is read from a file or a graph numbers its nodes 0 … N − 1: whole numbers in their order, names in the
+A network from a file or a graph numbers its nodes 0 … N − 1: by their names if these are whole numbers, else in the
 order of the file. `Plan.names` has the names; None means that nodes are called by their numbers.
 """
 
@@ -21,9 +21,9 @@ SHOWN = 40  # characters of a name in a message
 
 
 def order_of_names(names: Sequence[Any]) -> np.ndarray | None:
-    """int64[N]: the places of the nodes in numbering order; None if that is the order they have.
+    """Return int64[N]: the places of the nodes in numbering order; None if the nodes are in that order already.
 
-    Whole numbers, also as texts, are sorted; other names keep the file's order.
+    Names that are all whole numbers, or their digits, are sorted; other names keep the file's order.
     """
     numbers = [_whole(name) for name in names]
     known = [number for number in numbers if number is not None]
@@ -33,13 +33,13 @@ def order_of_names(names: Sequence[Any]) -> np.ndarray | None:
 
 
 def names_or_none(names: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The names; None where they are the numbers 0 … N − 1, in this order."""
+    """Return the names as a tuple; None if they are the numbers 0 … N − 1, in this order."""
     plain = all(_whole(name) == place for place, name in enumerate(names))
     return None if plain else tuple(names)
 
 
 def _whole(name: Any) -> int | None:
-    """The number of a name that is a whole number or its digits; None for other names."""
+    """Return the number that a name is, as an integer or as its digits; None for other names."""
     if isinstance(name, bool):
         return None
     if isinstance(name, int | np.integer):
@@ -49,7 +49,7 @@ def _whole(name: Any) -> int | None:
 
 
 def terminal_names(topology: Topology) -> tuple[Any, ...] | None:
-    """Names of the terminals: the file's, or their nodes' if no node has two; None means their numbers."""
+    """Return the names of terminals: the file's, or their nodes' if no node has two. None: their numbers are used."""
     plan = topology.plan
     if plan.terminal_names is not None or plan.names is None:
         return plan.terminal_names
@@ -59,17 +59,17 @@ def terminal_names(topology: Topology) -> tuple[Any, ...] | None:
 
 
 def name_of(topology: Topology, node: int) -> Any:
-    """The name of a node."""
+    """Return the name of a node, or its number if nodes have no names."""
     return node if topology.plan.names is None else topology.plan.names[node]
 
 
 def texts_of(names: tuple[Any, ...] | None, nodes: Iterable[int]) -> list[str] | None:
-    """The names of some nodes for a table; None where nodes have none."""
+    """Return the names of the given nodes for a table; None if nodes have no names."""
     return None if names is None else [str(names[node]) for node in nodes]
 
 
 def column_of(names: tuple[Any, ...] | None, nodes: np.ndarray) -> pa.Array[Any]:
-    """A column of nodes that `numbers_of` reads back: names, or numbers where nodes have no names."""
+    """Return a column of nodes that `numbers_of` can read: their names, or their numbers if nodes have no names."""
     if names is None:
         return pa.array(nodes.astype(np.int32))
     whole = all(isinstance(name, int) for name in names)
@@ -79,11 +79,11 @@ def column_of(names: tuple[Any, ...] | None, nodes: np.ndarray) -> pa.Array[Any]
 
 
 def numbers_of(names: tuple[Any, ...], column: pa.ChunkedArray[Any], name: str, things: str) -> np.ndarray:
-    """int64[R]: the numbers of nodes or terminals that a column names; `name` and `things` are for messages."""
+    """Return int64[R]: the numbers of the nodes or terminals that a column names. Raises BadInput for unknown names."""
     if column.null_count:
         raise BadInput(f"{name}: expected {things} in every row, got {counted(column.null_count, 'row')} without")
     given = _as_texts(column)
-    import pyarrow.compute as pc  # takes 50 ms, which a wrong spelling need not wait for
+    import pyarrow.compute as pc  # takes 50 ms, so that it is imported only when needed
 
     found = pc.index_in(given, value_set=_texts(names))
     if found.null_count:
@@ -96,11 +96,11 @@ def numbers_of(names: tuple[Any, ...], column: pa.ChunkedArray[Any], name: str, 
 
 
 def number_of(names: tuple[Any, ...] | None, given: Any, name: str) -> Any:
-    """The number of the node or terminal that an option or argument names.
+    """Return the number of the node or terminal that an option or argument names.
 
-    given   a number, its digits, or a name. Where nodes have only numbers, the number is returned
-    0, the default of options, is the first node if none has this name. Where all names are texts that are no numbers, a
-    number means the place in the file's order.
+    given   a number, its digits, or a name; a number is returned as it is if nodes have no names
+    0, the default of options, is the first node if no node has this name. If no name is a whole number, a number means
+    the place in the file's order. Raises BadInput for a name that no node has.
     """
     number = _whole(given)
     if names is None:
@@ -121,12 +121,12 @@ def number_of(names: tuple[Any, ...] | None, given: Any, name: str) -> Any:
 
 @lru_cache(maxsize=4)
 def has_no_numbers(names: tuple[Any, ...]) -> bool:
-    """Whether no node has a whole number as its name, so that a number can only be a place."""
+    """Whether no node has a whole number as its name, so that a number can only mean a place."""
     return all(_whole(name) is None for name in names)
 
 
 def named(names: tuple[Any, ...]) -> str:
-    """The first names, for a message."""
+    """List the first three names, for a message."""
     shown = ", ".join(one_line(printable(name), SHOWN) for name in names[:3])
     return shown + (", …" if len(names) > 3 else "")
 
@@ -142,7 +142,7 @@ def _as_texts(column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
 
 @lru_cache(maxsize=4)
 def _texts(names: tuple[Any, ...]) -> pa.Array[Any]:
-    _places(names)  # which differ
+    _places(names)  # checks that the names differ
     return pa.array(list(map(str, names)), pa.string())
 
 

@@ -1,9 +1,8 @@
-"""Convert between bytes, flits, cycles, seconds and bits a second. No other module does.
+"""Convert between bytes, flits, cycles, seconds and bits a second. No other module does this.
 
-A network has two units, one or none (`Plan`): `rate`, the bits a second of a link that carries a flit a cycle, and
-`tick`, the seconds that a link's latency of 1 stands for. `Clock` is the clock of a simulation, whose flits have whole
-bytes; `LinkSpeed` gives the time of a transfer where nothing is simulated. Both are made from the same two numbers,
-so they agree.
+A network may have two units (`Plan`): `rate`, in bits a second, is the bandwidth of a link that carries one flit a
+cycle; `tick`, in seconds, is a latency of 1. `Clock` is the clock of a simulation, whose flits have whole bytes, and
+`LinkSpeed` gives the time of a transfer if nothing is simulated. Both are made from the same units, so they agree.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from torusweep.networks.topology import NO_PORT, Plan, Topology
 from torusweep.quantities import bandwidth_of, rate, seconds_of, time
 
 FLIT_BYTES = 4  # Cámara et al. 2010, sec. 6.1: phits of 4 bytes
-BANDWIDTH, LATENCY = "50GB/s", "1us"  # of networks that say none
+BANDWIDTH, LATENCY = "50GB/s", "1us"  # defaults for networks that give none
 MOST_FLIT_BYTES = 1 << 20
-MOST_ROUNDING = 0.05  # of a link's latency in whole cycles, without a note
-CYCLES_PER_MICROSECOND = 1000  # of a trace's times, where no cycle has a length
+MOST_ROUNDING = 0.05  # relative rounding error of a link's latency above which a note is given
+CYCLES_PER_MICROSECOND = 1000  # for the times of a trace, if cycles have no length
 
 
 class Clock(NamedTuple):
     """The clock of a simulation.
 
     flit_bytes  bytes of a flit
-    cycle       seconds of a cycle; None if neither the network nor the user says
-    latency     cycles that a link's latency of 1 stands for
-    rate        bits a second of a link that carries a flit a cycle; None if the network does not say
+    cycle       seconds of a cycle; None if neither the network nor the user gives it
+    latency     number of cycles that a link's latency of 1 stands for
+    rate        bits a second of a link that carries one flit a cycle; None if the network has no such unit
     """
 
     flit_bytes: int = FLIT_BYTES
@@ -39,25 +38,25 @@ class Clock(NamedTuple):
     rate: Fraction | None = None
 
     def flits(self, size: float) -> int:
-        """The flits of a message of this many bytes, at least one."""
+        """Number of flits of a message of `size` bytes, at least one."""
         return max(1, -int(-size // self.flit_bytes))
 
     def cycles(self, nanoseconds: int) -> int:
-        """Whole cycles of a time, rounded up."""
+        """Convert nanoseconds to whole cycles, rounded up. A cycle of unknown length counts as 1 ns."""
         cycle = Fraction(1, 10**6 * CYCLES_PER_MICROSECOND) if self.cycle is None else self.cycle
         of_one = Fraction(1, 10**9) / cycle
         return -(-nanoseconds * of_one.numerator // of_one.denominator)
 
     def with_cycles(self, per_microsecond: int | None) -> Clock:
-        """The clock with this many cycles a microsecond; unchanged for None."""
+        """Return the clock with the given number of cycles per microsecond; unchanged for None."""
         return self if per_microsecond is None else self._replace(cycle=Fraction(1, 10**6 * per_microsecond))
 
     def of_link(self, latency: int) -> int:
-        """Whole cycles over a link of this latency, to the nearest; at least one."""
+        """Number of whole cycles, to the nearest, that a link of the given latency takes; at least one."""
         return max(1, int(latency * self.latency + Fraction(1, 2)))
 
     def over_links(self, topology: Topology) -> np.ndarray | None:
-        """int32[N, P]: whole cycles over each link, 0 = no channel; None = 1 everywhere."""
+        """int32[N, P]: whole cycles that each link takes, 0 = no channel; None = 1 for all links."""
         latency = topology.latency
         if self.latency == 1:
             return latency
@@ -68,7 +67,7 @@ class Clock(NamedTuple):
         return np.array(cycles, np.int32)[place].reshape(latency.shape)
 
     def __str__(self) -> str:
-        """'a cycle is 0.32 ns, a flit of 4 bytes at 100 Gb/s'; empty where no cycle has a length."""
+        """Return 'a cycle is 0.32 ns, a flit of 4 bytes at 100 Gb/s', for example; empty if cycles have no length."""
         if self.cycle is None:
             return ""
         flit = "" if self.rate is None else f", a flit of {self.flit_bytes:,} bytes at {rate(self.rate)}"
@@ -79,11 +78,11 @@ UNSAID = Clock()
 
 
 def clock_of(plan: Plan, flit_bytes: int | None = None, most_cycles: int | None = None, longest: int = 1) -> Clock:
-    """The clock of a network. With a rate, a cycle is the time of a flit on a link of rate 1, otherwise a tick.
+    """Make the clock of a network. With a rate, a cycle is the time of a flit on a link of that rate, otherwise a tick.
 
-    flit_bytes   bytes of a flit; by default 4, with a rate doubled until the longest link takes few enough cycles
-    most_cycles  cycles that a link may take; None for any number
-    longest      latency of the longest link, as `Topology.latency` has it
+    flit_bytes   bytes of a flit; by default 4, doubled (with a rate) until the longest link takes at most most_cycles
+    most_cycles  largest number of cycles that a link may take; None for any number
+    longest      latency of the longest link, in the unit of `Topology.latency`
     """
     if plan.rate is None:
         return Clock(flit_bytes or FLIT_BYTES, plan.tick)
@@ -97,9 +96,9 @@ def clock_of(plan: Plan, flit_bytes: int | None = None, most_cycles: int | None 
 
 
 def host_rates(topology: Topology) -> tuple[np.ndarray, np.ndarray] | None:
-    """(float64[N] sent, float64[N] received): flits a cycle of each host's own links; 0 for other nodes.
+    """Return flits a cycle that each host's own links carry: (float64[N] sent, float64[N] received); 0 for other nodes.
 
-    None if nodes with terminals also forward: then a terminal has a flit a cycle.
+    None if nodes with terminals also forward packets: then each terminal has one flit a cycle.
     """
     if not topology.plan.hosts_end:
         return None
@@ -111,9 +110,9 @@ def host_rates(topology: Topology) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def terminal_rates(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
-    """(float64[T] sent, float64[T] received): flits a cycle of each terminal.
+    """Return flits a cycle of each terminal: (float64[T] sent, float64[T] received).
 
-    The terminals of a host that only ends packets share what its links carry; any other has one flit a cycle.
+    The terminals of a host that forwards no packets share what its links carry; any other has one flit a cycle.
     """
     at, rates = topology.terminals, host_rates(topology)
     if rates is None:
@@ -125,9 +124,9 @@ def terminal_rates(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
 class LinkSpeed(NamedTuple):
     """Bandwidth and latencies from which the time of a transfer follows.
 
-    bandwidth  bytes a second of a link that carries a flit a cycle, in each direction
-    latency    seconds of each hop or step, whichever the question counts; with a tick, the software's part of each step
-    tick       seconds that a link's latency of 1 stands for; None: the links say no time
+    bandwidth  bytes a second, in each direction, of a link that carries one flit a cycle
+    latency    seconds of each hop or step, whichever the caller counts; with a tick, software time of each step
+    tick       seconds that a link's latency of 1 stands for; None if the network gives no such time
     """
 
     bandwidth: float
@@ -135,25 +134,26 @@ class LinkSpeed(NamedTuple):
     tick: float | None = None
 
     def wait(self, hops: int, steps: int, cycles: int) -> float:
-        """Seconds that consecutive messages wait: for the latencies of their links, or for hops without a tick.
+        """Seconds that consecutive messages wait for latencies.
 
-        cycles  summed latencies of their links
+        hops, steps  number of hops, used without a tick, and of steps, used with a tick
+        cycles       sum of the latencies of the messages' links, used with a tick
         """
         return hops * self.latency if self.tick is None else cycles * self.tick + steps * self.latency
 
 
 def tick_of(plan: Plan) -> Fraction | None:
-    """Seconds that a link's latency of 1 stands for; None if the network does not say.
+    """Seconds that a link's latency of 1 stands for; None if the network gives no such time.
 
-    In a network with a rate, latencies in cycles count cycles of its clock.
+    In a network with a rate but no tick, latencies count cycles of the network's clock.
     """
     return plan.tick or (clock_of(plan).cycle if plan.latencies or plan.link_latencies else None)
 
 
 def unit_of(plan: Plan, bandwidth: str | None = None) -> float:
-    """Bytes a second of a link that carries a flit a cycle: the user's, else the network's, else 50 GB/s.
+    """Bytes a second of a link that carries one flit a cycle: the user's, else the network's, else 50 GB/s.
 
-    Raises BadInput for a text that is no bandwidth.
+    Raises BadInput if `bandwidth` is not a bandwidth.
     """
     if bandwidth is None and plan.rate is not None:
         return float(plan.rate / 8)
@@ -161,20 +161,20 @@ def unit_of(plan: Plan, bandwidth: str | None = None) -> float:
 
 
 def waiting_of(plan: Plan, latency: str | None = None) -> tuple[float, float | None]:
-    """(latency, tick) of `LinkSpeed`. Raises BadInput for a text that is no time."""
+    """Return (latency, tick) for `LinkSpeed`. Raises BadInput if `latency` is not a time."""
     tick = tick_of(plan)
     return seconds_of(latency or (LATENCY if tick is None else "0")), None if tick is None else float(tick)
 
 
 def remarks_on(plan: Plan, bandwidth: str | None) -> list[str]:
-    """Notes for the user on a bandwidth that replaces the network's own."""
+    """Return a note for the user if the given bandwidth replaces the network's own; otherwise no note."""
     if plan.rate is None or unit_of(plan) == unit_of(plan, bandwidth):
         return []
     return [f"the links' own unit is {rate(plan.rate)} for a flit a cycle; times are for {bandwidth}, as asked for"]
 
 
 def remarks_on_clock(topology: Topology, clock: Clock, *, asked: bool) -> list[str]:
-    """Notes for the user on a simulation's clock: flits lengthened for long links, and coarsely rounded latencies.
+    """Return notes for the user on a simulation's clock: longer flits for long links, and coarsely rounded latencies.
 
     asked  whether the user gave the length of a flit
     """
@@ -194,5 +194,5 @@ def remarks_on_clock(topology: Topology, clock: Clock, *, asked: bool) -> list[s
 
 
 def least_flit(clock: Clock, longest: int, most_cycles: int) -> int:
-    """Bytes of the shortest flit for which the longest link takes at most `most_cycles` cycles."""
+    """Bytes of the shortest flit with which the longest link takes at most `most_cycles` cycles."""
     return ceil(longest * clock.latency * clock.flit_bytes / most_cycles)

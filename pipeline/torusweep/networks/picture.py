@@ -1,7 +1,7 @@
 """A small picture of a network in Unicode, for the terminal.
 
-The picture shows the network on the grid of its addresses. For a network that is too large it shows a
-smaller member of the family, or one corner; for a network without a grid, the links of the first nodes.
+The picture shows the network on the grid of its addresses. A network that is too large is replaced by a
+smaller member of its family, or by one corner; for a network without a grid, the links of the first nodes are listed.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ SMALL: dict[str, dict[int, str]] = {
     "with_links": {0: "with_links(torus(k=4, n=2), bandwidths=[1, 2])"},
 }
 
-# families whose nodes lie on no grid: their pictures have them on a circle, in their order
+# families whose nodes lie on no grid: pictures show them on a circle, in order of their numbers
 ON_A_CIRCLE = frozenset(
     {
         *("graph", "hyperx", "hamming", "generalised_hypercube", "full_mesh", "dragonfly", "megafly", "fat_tree"),
@@ -92,9 +92,9 @@ ON_A_CIRCLE = frozenset(
 
 
 def small_instance(topology: Topology) -> Topology:
-    """The member of the same family that pictures show, or the network itself if there is none.
+    """Return the member of the network's family that pictures show, or the network itself if there is none.
 
-    A faulty network is returned unchanged, because the faults of another one would be different.
+    A faulty network is returned unchanged, because a smaller network would have other faults.
     """
     choices = {} if topology.plan.whole is not None else SMALL.get(topology.family, {})
     spelling = choices.get(len(topology.plan.radices), choices.get(0))
@@ -105,7 +105,7 @@ def small_instance(topology: Topology) -> Topology:
 
 
 def text_picture(topology: Topology) -> str:
-    """Draw a network in Unicode, at most 100 columns wide, with a legend; without a final line break."""
+    """Draw a network in Unicode, at most 100 columns wide, with a legend. The text has no final line break."""
     radices = topology.plan.radices
     shown = topology if all(side <= most for side, most in zip(radices, WINDOW)) else small_instance(topology)
     block = _Block(shown)
@@ -116,7 +116,7 @@ def text_picture(topology: Topology) -> str:
 
 
 class _Block:
-    """The nodes whose first three digits lie in the window and whose other digits are 0, drawn plane by plane."""
+    """A block of a network, drawn plane by plane: nodes whose first digits lie in the window and whose others are 0."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
@@ -160,7 +160,7 @@ class _Block:
             yield f"{self.undrawn} more links are not drawn"
 
     def _plane(self, z: int) -> list[str]:
-        """A plane as lines of equal length, y upwards: stubs of wraparound links, rows of nodes, stubs."""
+        """Draw a plane as lines of equal length, y upwards: stubs of wraparounds, rows of nodes, stubs again."""
         rows = [f"z = {z}"] if self.depth > 1 else []
         rows.append(self._edge(z, self.height - 1, +1))
         for y in reversed(range(self.height)):
@@ -195,7 +195,7 @@ class _Block:
         self.undrawn += sum(
             not _is_step(where, b) and self._stub(where, b) is None
             for b in places
-            if b[2] == z and (where < b or self.at[where] not in self.out[self.at[b]])  # a link of two directions once
+            if b[2] == z and (where < b or self.at[where] not in self.out[self.at[b]])  # count an undirected link once
         )
         self.oblique += sum(b[2] > z and b[:2] != where[:2] for b in places)
         if len(self.topology.plan.radices) > 3 and len(places) < len(heads):
@@ -225,7 +225,7 @@ class _Block:
     def _wraparounds(
         self, where: tuple[int, int, int], digit: int, direction: int
     ) -> list[tuple[tuple[int, int, int], str]]:
-        """Return (other end, 'in', 'out' or 'both') of the wraparound links of a node in a direction."""
+        """Return (other end, 'in', 'out' or 'both') of each wraparound link of a node in a direction."""
         node, found = self.at[where], []
         for other in self.place:
             forth, back = other in self.out[node], node in self.out[other]
@@ -261,7 +261,7 @@ class _Block:
             sign,
             ("at the edge: " if sign in "→↑" else "")
             + "goes round to the other side"
-            + (f", to the {line} with the number beside it" if shifted else ""),
+            + (f", to the {line} with the number next to it" if shifted else ""),
         )
 
     def _mark(self, sign: str, meaning: str) -> str:
@@ -274,7 +274,7 @@ def _is_step(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 
 def _list(topology: Topology) -> Iterator[str]:
-    """The links of the first nodes, for a network that has no grid."""
+    """List the links of the first nodes, for a network that has no grid."""
     arrow = "→" if topology.directed else "─"
     last = min(topology.nodes, LISTED)
     for node in range(last):

@@ -1,4 +1,4 @@
-"""A small picture of a network in SVG, for the page."""
+"""A small picture of a network in SVG, for the web page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Point = np.ndarray  # float64[2], y downwards
 
 
 class _Frame(NamedTuple):
-    """Positions float64[N, 2], axes float64[K, 2] (a step along each digit), digits int32[N, K]."""
+    """Positions of nodes, float64[N, 2], steps along each digit, float64[K, 2], and nodes' addresses, int32[N, K]."""
 
     positions: np.ndarray
     axes: np.ndarray
@@ -27,12 +27,11 @@ class _Frame(NamedTuple):
 
 
 def svg_picture(topology: Topology) -> str:
-    """Draw a network as an SVG element.
+    """Draw a network as an SVG element. Raises BadInput for more than 600 nodes if the family has no smaller member.
 
     Nodes lie on the grid of their addresses and have the colour of the text. Links are coloured by class;
-    wraparound links are dashed stubs. The nodes of a network that is no grid lie on a circle. For more
+    wraparound links are dashed stubs. The nodes of a network without a grid lie on a circle. For more
     than 600 nodes, a smaller member of the family is drawn.
-    Raises BadInput if there is none.
     """
     shown = topology if topology.nodes <= MAX_NODES else small_instance(topology)
     if shown.nodes > MAX_NODES:
@@ -55,7 +54,7 @@ def svg_picture(topology: Topology) -> str:
 
 
 def _frame(topology: Topology) -> _Frame:
-    """Positions of the nodes.
+    """Place the nodes on the grid of their addresses.
 
     The first digits run right, up and (if there are three, or more than four) obliquely. Each further
     digit places copies of the whole block, right and up alternately.
@@ -72,7 +71,7 @@ def _frame(topology: Topology) -> _Frame:
 
 
 def _circle(topology: Topology) -> _Frame:
-    """The nodes on a circle, one apart, the first at the top."""
+    """Place the nodes on a circle, at distance 1 along it, the first node at the top."""
     turn = np.arange(topology.nodes) * (2 * np.pi / topology.nodes)
     radius = max(topology.nodes / (2 * np.pi), 0.5) if topology.nodes > 1 else 0.0
     positions = radius * np.column_stack([np.sin(turn), -np.cos(turn)])
@@ -80,7 +79,7 @@ def _circle(topology: Topology) -> _Frame:
 
 
 def _chords(topology: Topology, frame: _Frame) -> Iterable[str]:
-    """A straight line for each link, with an arrow if it has one direction."""
+    """Draw a straight line for each link, with an arrow if links have one direction."""
     tails, heads, ports = topology.arcs
     for u, v, port in zip(tails.tolist(), heads.tolist(), ports.tolist()):
         colour = PALETTE[int(topology.link_class[u, port]) % len(PALETTE)]
@@ -115,7 +114,7 @@ def _links(topology: Topology, frame: _Frame) -> Iterable[str]:
 
 
 def _cross(place: Point) -> str:
-    """A node that has failed."""
+    """Draw a cross for a node that has failed."""
     x, y = place
     bars = "".join(
         f'<line x1="{x - 0.11:.2f}" y1="{y - way:.2f}" x2="{x + 0.11:.2f}" y2="{y + way:.2f}"/>'
@@ -129,14 +128,14 @@ def _line(a: Point, b: Point, colour: str, more: str = "") -> str:
 
 
 def _curve(a: Point, b: Point, colour: str) -> str:
-    """A curved link; a straight one would pass over other nodes."""
+    """Draw a link as a curve, where a straight line would pass over other nodes."""
     middle = (a + b) / 2 + 0.12 * np.array([b[1] - a[1], a[0] - b[0]])
     path = f"M{a[0]:.2f} {a[1]:.2f}Q{middle[0]:.2f} {middle[1]:.2f} {b[0]:.2f} {b[1]:.2f}"
     return f'<path d="{path}" stroke="{colour}" stroke-opacity="0.5"/>'
 
 
 def _arrow(a: Point, b: Point, colour: str) -> str:
-    """A triangle at the middle of a link, pointing to b."""
+    """Draw a triangle at the middle of a link from a to b, pointing to b."""
     along = (b - a) / np.linalg.norm(b - a)
     across = np.array([-along[1], along[0]])
     tip, back = (a + b) / 2 + 0.16 * along, (a + b) / 2 - 0.08 * along

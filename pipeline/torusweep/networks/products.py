@@ -1,7 +1,7 @@
-"""Networks that are Cartesian products along their addresses: their distances follow from those of the factors.
+"""Networks that are Cartesian products along their addresses: distances follow from those of the factors.
 
-In a mesh, a torus, a hypercube or a HyperX the links of a dimension change one digit, the same way wherever the other
-digits are. A shortest path then takes the hops of each dimension independently, so that a distance is the sum of the
+In a mesh, a torus, a hypercube or a HyperX, the links of a dimension change one digit in the same way whatever the
+other digits are. A shortest path then takes the hops of each dimension independently. So a distance is the sum of the
 factors' distances, and the numbers of pairs at each distance are the product of the factors' polynomials.
 """
 
@@ -15,14 +15,14 @@ import scipy
 from torusweep.networks.topology import NO_PORT, Topology
 
 NODES_AT_ONCE = 1 << 16
-MOST_SIDE = 1 << 13  # of a factor; its table of distances then has 512 MiB
+MOST_SIDE = 1 << 13  # nodes of a factor; its table of distances then has 512 MiB
 
 
 def factors_of(topology: Topology) -> list[np.ndarray] | None:
-    """The distances within each dimension, int32[k, k] each, −1 without a path; None where the network is no product.
+    """Return the distances within each dimension, int32[k, k], −1 without a path; None if the network is no product.
 
-    The product is proved on the arrays, whatever the family: every channel changes one digit, and each node has the
-    channels that the lines through node 0 have at its digits, and no others. Parallel links count once.
+    The product is proved from the arrays, whatever the family: every channel changes one digit, and each node has
+    the same channels as the nodes with its digits on the lines through node 0. Parallel links count once.
     """
     radices = topology.plan.radices
     sides = [place for place, radix in enumerate(radices) if radix > 1]
@@ -51,7 +51,7 @@ def factors_of(topology: Topology) -> list[np.ndarray] | None:
 
 
 def _line(topology: Topology, stride: int, radix: int) -> np.ndarray:
-    """bool[k, k]: the channels between the nodes of the line through node 0 in one dimension."""
+    """bool[k, k]: whether two nodes of the line through node 0 along one dimension are joined by a channel."""
     found = np.zeros((radix, radix), bool)
     own = np.arange(radix) * stride
     heads = topology.ports[own]
@@ -67,7 +67,7 @@ def _distances(line: np.ndarray) -> np.ndarray:
 
 
 def pairs_at_each_distance(factors: Sequence[np.ndarray]) -> list[int]:
-    """Ordered pairs of nodes at each distance, a node and itself included: exact whole numbers of any size."""
+    """Number of ordered pairs of nodes at each distance, from 0, the pairs of a node with itself; exact integers."""
     histogram = [1]
     for hops in factors:
         own = np.bincount(hops[hops >= 0]).tolist()

@@ -43,12 +43,12 @@ def check_size(spelling: str, plan: Plan, memory: int) -> None:
 
 
 def _count(number: int) -> str:
-    """Return a number in digits, or as a power of ten if it is large."""
+    """Format a number in digits, or as a power of ten if it is large."""
     return f"{number:,}" if number < 10**18 else f"10^{log10(number):.0f}"
 
 
 def check(topology: Topology) -> None:
-    """Assert the invariants of a network; a violation is a defect of the family."""
+    """Assert the invariants of a network. A violation is a defect of its family."""
     ports, name, plan = topology.ports, topology.spelling, topology.plan
     n, width = ports.shape
     dtypes = (ports.dtype, topology.link_class.dtype, topology.terminals.dtype)
@@ -75,9 +75,9 @@ def check(topology: Topology) -> None:
 
 
 def _check_links(topology: Topology) -> None:
-    """Check the bandwidths and latencies of the link classes against the channels.
+    """Check that all link classes in use have a bandwidth and a latency, if any class has.
 
-    Raises BadInput if the two directions of a link have different ones.
+    Raises BadInput if the two directions of a link have different bandwidths or latencies.
     """
     plan, name = topology.plan, topology.spelling
     used = int(topology.link_class.max(initial=0)) + 1

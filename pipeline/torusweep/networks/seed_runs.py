@@ -1,7 +1,7 @@
-"""A run of networks that differ in their seed alone, spelt like one: `faulty(torus(k=4, n=2), links=2, seed=0..4095)`.
+"""Runs of networks that differ only in their seeds, spelt as one: `faulty(torus(k=4, n=2), links=2, seed=0..4095)`.
 
-A sweep holds a run where it would hold thousands of networks: one text, one point, one key
-(docs/decisions/15-a-run-of-seeds-is-a-point.md). No family takes such a spelling; its networks have their own.
+A sweep holds one run instead of thousands of networks: one text, one point, one key
+(docs/decisions/15-a-run-of-seeds-is-a-point.md). No family takes such a spelling; each network has its own.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import NamedTuple
 from torusweep.networks.families import plan
 from torusweep.networks.topology import Plan
 
-SEED = "seed"  # the last parameter of every family that draws at random, 0 by default
+SEED = "seed"  # last parameter of every random family, 0 by default
 _RUN = re.compile(rf"(.*), {SEED}=(\d+)\.\.(\d+)\)")
 _ONE = re.compile(rf"(.*), {SEED}=(\d+)\)")
 
 
 class SeedRun(NamedTuple):
-    """Networks of consecutive seeds.
+    """Networks that differ only in their seeds, which are consecutive.
 
-    before       canonical spelling up to the seed: `faulty(torus(k=4, n=2), links=2`
-    first, last  seeds, both included
+    before       canonical spelling up to the seed, such as `faulty(torus(k=4, n=2), links=2`
+    first, last  first and last seed, both included
     """
 
     before: str
@@ -39,15 +39,15 @@ class SeedRun(NamedTuple):
 
     @property
     def spellings(self) -> Iterator[str]:
-        """The canonical spellings of its networks, in the order of their seeds."""
+        """The canonical spellings of the run's networks, in the order of their seeds."""
         return (of_seed(self.before, seed) for seed in range(self.first, self.last + 1))
 
     def part(self, begin: int, size: int) -> SeedRun:
-        """So many of its networks, from the one at a place on."""
+        """Return the run of `size` of these networks that begins at place `begin`, counted from 0."""
         return self._replace(first=self.first + begin, last=self.first + begin + size - 1)
 
     def without(self, others: list[tuple[int, int]]) -> Iterator[SeedRun]:
-        """What is left of it without other intervals of seeds, which may overlap."""
+        """Yield the runs that remain without the given intervals of seeds (first, last), which may overlap."""
         begin = self.first
         for first, last in sorted(others):
             if first > begin:
@@ -59,42 +59,42 @@ class SeedRun(NamedTuple):
 
 
 def seed_run(topology: str) -> SeedRun | None:
-    """The run that is spelt so; None for a network or a design space."""
+    """Return the run that a text spells; None if the text spells a network or a design space."""
     found = _RUN.fullmatch(topology) if ".." in topology else None
     return SeedRun(found[1], int(found[2]), int(found[3])) if found else None
 
 
 def of_seed(before: str, seed: int) -> str:
-    """The canonical spelling of a network, from what stands before its seed."""
+    """Return the canonical spelling of a network, from the part of it before the seed, and the seed."""
     return f"{before}, {SEED}={seed})" if seed else f"{before})"
 
 
 def before_seed(spelling: str) -> tuple[str, int]:
-    """What stands before a network's seed, and the seed; of a network without one, all but its bracket, and 0."""
+    """Return (spelling up to the seed, seed) of a network. Without a seed: all but the last bracket, and 0."""
     found = _ONE.fullmatch(spelling)
     return (found[1], int(found[2])) if found else (spelling[:-1], 0)
 
 
 def first_of(topology: str) -> str:
-    """The first network of a sweep's topology, which is a network or a run."""
+    """Return the first network of a sweep's topology, which is a network or a run of seeds."""
     run = seed_run(topology)
     return topology if run is None else of_seed(run.before, run.first)
 
 
 def spellings_of(topology: str) -> Iterator[str]:
-    """All networks of a sweep's topology."""
+    """Return the spellings of all networks of a sweep's topology, which is a network or a run of seeds."""
     run = seed_run(topology)
     return iter((topology,)) if run is None else run.spellings
 
 
 def count_of(topology: str) -> int:
-    """How many networks a sweep's topology is."""
+    """Number of networks of a sweep's topology, which is a network or a run of seeds."""
     run = seed_run(topology)
     return 1 if run is None else run.size
 
 
 def in_parts(networks: Iterable[tuple[str, Plan]], most: int) -> Iterator[list[tuple[str, Plan]]]:
-    """Topologies of a sweep with their plans, in lists of so many networks, for which runs are cut."""
+    """Yield the topologies of a sweep, with their plans, in lists of `most` networks; runs of seeds are cut to fit."""
     part, room = list[tuple[str, Plan]](), most
     for topology, planned in networks:
         run, begin = seed_run(topology), 0
@@ -110,12 +110,12 @@ def in_parts(networks: Iterable[tuple[str, Plan]], most: int) -> Iterator[list[t
 
 
 def plan_of(topology: str) -> Plan:
-    """The plan of a sweep's topology: all networks of a run have the same nodes, and need the same time and memory."""
+    """Return the plan of a sweep's topology. All networks of a run have equal nodes, and take equal time and memory."""
     return plan(first_of(topology))[1]
 
 
 class Networks:
-    """Which networks are there: of each run an interval of seeds, by what stands before these."""
+    """A set of networks. Runs are stored as intervals of seeds, by the part of the spelling before the seed."""
 
     def __init__(self, topologies: Iterable[str] = ()) -> None:
         self._runs: dict[str, list[tuple[int, int]]] = {}
@@ -130,7 +130,7 @@ class Networks:
         return any(first <= seed <= last for first, last in self._runs.get(before, ()))
 
     def add(self, topology: str) -> list[str]:
-        """Add a network or a run; what of it is new."""
+        """Add a network or a run, and return the parts of it that were not there yet."""
         run = seed_run(topology)
         if run is None:
             if topology in self:
@@ -145,9 +145,9 @@ class Networks:
 
 
 def pieces(wanted: Iterable[list[str]]) -> Iterator[tuple[str, list[int]]]:
-    """Runs of seeds cut where one of several lists of them begins or ends: each piece, and the places of its lists.
+    """Cut runs of seeds wherever a run of any list begins or ends. Yield (piece, places of the lists that contain it).
 
-    wanted   lists of runs that differ in their seeds alone; those of a list do not overlap
+    wanted   lists of runs that differ only in their seeds; the runs within one list do not overlap
     """
     ends: dict[int, list[tuple[bool, int]]] = {}
     run: SeedRun | None = None

@@ -1,6 +1,6 @@
-"""Parameters of functions that are called by a spelling: their types, ranges and meanings, and checks of values.
+"""Parameters of functions that a spelling calls: their types, ranges and meanings, and checks of values.
 
-Resolution of a spelling to a function in a table: traffic patterns, routings, virtual-channel rules.
+`resolve` finds the function of a spelling in a table of traffic patterns, routings or virtual-channel rules.
 
 The spelling follows the grammar of networks, as in `hot_spot(node=3, percent=20)`. The parentheses
 may be omitted if there are no arguments, and names may contain hyphens or underscores.
@@ -22,11 +22,11 @@ from torusweep.errors import BadInput, as_known, nearest
 from torusweep.networks.spelling import MAX_CHARACTERS, Spelling, Value, Word, file_of, format_value, parse
 from torusweep.networks.topology import Meaning, Plan, Whole
 
-MOST_WHOLE = 2**64 - 1  # a seed's; sizes are limited by memory
+MOST_WHOLE = 2**64 - 1  # largest seed; sizes are limited by memory
 
 
 class FamilyParameter(typing.NamedTuple):
-    """One parameter of a family, as its signature declares it."""
+    """One parameter of a family, as the family's signature declares it."""
 
     name: str
     kind: Any  # a type: int, float, bool, str, Literal, list, dict, or Plan for a network that the family modifies
@@ -37,13 +37,13 @@ class FamilyParameter(typing.NamedTuple):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The texts that the parameter accepts, if they are few; the default first."""
+        """The words that the parameter accepts, if its type lists them, with the default first."""
         return tuple(sorted(_choices(self.kind), key=lambda choice: choice != self.default))
 
 
 @cache
 def signature_of(function: Callable[..., Any]) -> tuple[FamilyParameter, ...]:
-    """The parameters of a function, in the order of its signature, with the ranges and meanings of its annotations."""
+    """Return the parameters of a function, in order, with the ranges and meanings that its annotations give."""
     hints = typing.get_type_hints(function, include_extras=True)
     found = []
     for parameter in inspect.signature(function).parameters.values():
@@ -62,9 +62,9 @@ def signature_of(function: Callable[..., Any]) -> tuple[FamilyParameter, ...]:
 
 
 def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Value:
-    """Return the value as the function takes it; a choice becomes a `Word`.
+    """Return the value in the form that the function takes; one of several named choices becomes a `Word`.
 
-    Raises BadInput for a value of the wrong type or out of range, and for a whole number of 64 bits or more.
+    Raises BadInput for a value of the wrong type or out of range, and for a whole number of more than 64 bits.
     """
     check_size_of_number(f"{call.name}: {parameter.name}", value)
     choices = _choices(parameter.kind)
@@ -85,14 +85,14 @@ def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Val
 
 
 def check_size_of_number(name: str, value: Any, most: int = MOST_WHOLE) -> None:
-    """Raise BadInput for a whole number above `most`, also in a list. The message leaves it out, as it may be huge."""
+    """Raise BadInput for a whole number above `most`, even within a list or map. The message only counts its digits."""
     if isinstance(value, int | list | dict) and (large := _largest(value)) > most:
         digits = int(large.bit_length() * log10(2)) + 1
         raise BadInput(f"{name}: expected numbers below 2⁶⁴, got one of {digits:,} digits")
 
 
 def _largest(value: Any) -> int:
-    """The largest absolute value of a whole number in a value; 0 without any."""
+    """Return the largest absolute value of the whole numbers in a value; 0 if it has none."""
     if isinstance(value, int):
         return abs(value)
     if isinstance(value, list | dict):
@@ -101,12 +101,12 @@ def _largest(value: Any) -> int:
 
 
 def completions(table: Mapping[str, Callable[..., Any]], begun: str, *, skip: int = 0) -> list[tuple[str, str]]:
-    """(text, meaning) of each continuation of an unfinished spelling such as "torus(k=8,", for shell completion.
+    """Return (text, meaning) of each continuation of an unfinished spelling such as "torus(k=8,", for shell completion.
 
     The texts have no blanks, because a shell would split them there.
 
     table   functions by name
-    skip    number of first parameters that are not written, such as the topology of a routing
+    skip    number of leading parameters that are not written, such as the topology of a routing
     """
     begun = re.sub(r"\s", "", begun)
     name, place = _open_call(begun)
@@ -130,13 +130,13 @@ def completions(table: Mapping[str, Callable[..., Any]], begun: str, *, skip: in
 
 
 def _calls(table: Mapping[str, Callable[..., Any]], start: str, skip: int) -> list[str]:
-    """Names in a table, with the parenthesis where parameters are needed; networks always have one."""
+    """Return the names in a table that begin with `start`, with a parenthesis if parameters are needed or skip is 0."""
     names = [name for name in table if name.startswith(start.replace("-", "_"))]
     return [f"{n}(" if skip == 0 or any(p.required for p in signature_of(table[n])[skip:]) else n for n in names]
 
 
 def _open_call(begun: str) -> tuple[str | None, int]:
-    """(name, place behind its parenthesis) of the innermost open call; (None, 0) without one."""
+    """Return (name, place after its parenthesis) of the innermost open call; (None, 0) if no call is open."""
     opened: list[int] = []
     for place, character in enumerate(begun):
         if character == "(":
@@ -149,7 +149,7 @@ def _open_call(begun: str) -> tuple[str | None, int]:
 
 
 def _choices(kind: Any) -> tuple[str, ...]:
-    """The named values of a Literal type, or of a union that contains one."""
+    """Return the words of a Literal type, or of a union that contains one; () for other types."""
     if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
         return tuple(word for option in get_args(kind) for word in _choices(option))
     return get_args(kind) if get_origin(kind) is Literal else ()
@@ -206,10 +206,10 @@ def resolve(
 ) -> tuple[str, Named, dict[str, Value]]:
     """Return (canonical spelling, function, {parameter: value} of the given arguments).
 
-    table    functions by name; the first parameter is the topology, the others are annotated as those of a family
+    table    functions by name; the first parameter is the topology, the others are annotated like those of a family
     kind     what the functions are, for error messages: "traffic"
     example  a valid spelling, for error messages: "uniform or hot_spot(node=3, percent=20)"
-    others   further names of functions, in lower case: {"dor": "dimension_order"}
+    others   other names of functions, in lower case → name in the table: {"dor": "dimension_order"}
 
     The canonical spelling has underscores in the name, arguments in the order of the signature, and no default values.
     Raises BadInput if the name or a parameter is unknown, or a value is missing, of the wrong type or out of range.
@@ -239,7 +239,7 @@ def resolve(
 def _call(
     spelling: str, table: Mapping[str, Callable[..., object]], kind: str, example: str, others: Mapping[str, str]
 ) -> Spelling:
-    """The call that a spelling is: a file's name stands for the function that reads one, another name for its own."""
+    """Parse a spelling as a call. A path calls the function that reads files; `others` has other names of functions."""
     reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), "")
     path = file_of(spelling, {*table, *others}) if reader else None
     call = _parse(spelling, kind, example) if path is None else Spelling(reader, {"path": path})
@@ -248,7 +248,7 @@ def _call(
 
 
 def check_names(call: Spelling, names: list[str], takes: str) -> None:
-    """Raise BadInput for an argument of another name than these; takes: what the function takes, in words."""
+    """Raise BadInput for an argument whose name is not in `names`. `takes` says in words what the function takes."""
     for key in call.arguments:
         if key not in names:
             raise BadInput(f"{call}: unknown parameter '{key}'{nearest(key, names)}; {takes}")
@@ -272,7 +272,7 @@ def _parse(spelling: str, kind: str, example: str) -> Spelling:
 
 
 def _with_underscores(arguments: str) -> str:
-    """Replace hyphens within words by underscores (dimension-order), except in quoted strings and in files' names."""
+    """Replace hyphens within words (dimension-order) by underscores, but not in quoted strings and names of files."""
     return re.sub(
         r"""("[^"]*"|'[^']*'|[^\s,()=]*[./][^\s,()=]*)|(?<=[A-Za-z])-(?=[A-Za-z])""",
         lambda found: found[1] or "_",

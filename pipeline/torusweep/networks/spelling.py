@@ -1,11 +1,11 @@
-"""The grammar of networks: `torus(k=8, n=3)`.
+"""The grammar of spellings of networks, such as `torus(k=8, n=3)`.
 
     spelling = name "(" [argument {"," argument}] ")"
     argument = key "=" value | spelling | file   (only the first may be a spelling, or a file in its place)
     value    = integer | decimal | "true" | "false" | word | string
              | "[" values "]" | "{" integer ":" value … "}" | spelling
 
-A file, quoted or with a suffix or folders, as in without(topology.conf, nodes=[3]), is graph(path="topology.conf").
+A file is a path, quoted or with a suffix or folders: topology.conf stands for graph(path="topology.conf").
 A word is one of the named values of a parameter, as in `tie=split`; all other text is a quoted string.
 
 Spellings are parsed as data and never evaluated. `str(parse(text))` is the same network in the
@@ -40,18 +40,18 @@ _TOKEN = re.compile(
 _FILE = re.compile(
     r"""\s*((?:[^\s(),=:{}\[\]"']*/)?[^\s(),=:{}\[\]"'/]*\.[A-Za-z]\w*|[^\s(),=:{}\[\]"']*/[^\s(),=:{}\[\]"']*)(?=\s*[,)])"""
 )
-_KINDS = ("", "name", "number", "string", "mark")  # the groups of a token, by number
+_KINDS = ("", "name", "number", "string", "mark")  # kinds of tokens, by the number of the group in _TOKEN
 
 
 class Word(str):
-    """Text that is format_value without quotes."""
+    """A text that `format_value` writes without quotes."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Spelling:
-    """A parsed spelling: the name of the family, its arguments, and the network it modifies, if any."""
+    """A parsed spelling: the name of the family, its arguments, and the network that it modifies, if any."""
 
     name: str
     arguments: dict[str, Value]
@@ -66,7 +66,7 @@ class Spelling:
         return hash(str(self))
 
     def with_path(self, names: Sequence[str]) -> Spelling:
-        """Turn a file that stands in place of a network into a path, for functions that take a path."""
+        """Turn a file in place of a network into the argument `path`, if `names` has such a parameter."""
         file = self.inner is not None and self.inner.name == "graph" and list(self.inner.arguments) == ["path"]
         if self.inner is None or not file or "path" not in names or "path" in self.arguments:
             return self
@@ -74,7 +74,7 @@ class Spelling:
 
 
 def format_value(value: Value) -> str:
-    """Return a value in the canonical layout."""
+    """Format a value in the canonical layout."""
     if type(value) is int:  # the most frequent type
         return str(value)
     if isinstance(value, bool):
@@ -95,9 +95,9 @@ def format_value(value: Value) -> str:
 
 
 def file_of(text: str, names: Container[str]) -> str | None:
-    """The text if it is a path: it names a file, or has a suffix or folders. None if it is a spelling.
+    """Return the text if it is a path: it names a file, or has a suffix or folders. None if it is a spelling.
 
-    names   names in the table, which come first: a file may have one of them
+    names   names in the table; a text that is one of them is a spelling, even if a file has the same name
     """
     path = text.strip()
     if path.lower().replace("-", "_") in names or path.endswith(")"):
@@ -111,7 +111,7 @@ def file_of(text: str, names: Container[str]) -> str | None:
 
 
 def parse(text: str, *, remedy: str = "networks are written like torus(k=8, n=3)") -> Spelling:
-    """Parse a spelling. Raises BadInput with the position of the first error and the remedy."""
+    """Parse a spelling. Raises BadInput that gives the position of the first error and ends with `remedy`."""
     if not isinstance(text, str):
         raise BadInput(f'expected a topology such as "torus(k=8, n=3)", got {text!r}')
     if len(text) > MAX_CHARACTERS:
@@ -127,7 +127,7 @@ def parse(text: str, *, remedy: str = "networks are written like torus(k=8, n=3)
 
 
 def _unescape(escape: re.Match[str]) -> str:
-    """The character of a JSON escape sequence."""
+    """Return the character that a JSON escape sequence stands for."""
     code = escape.group(1)
     return (
         chr(int(code[1:], 16))
@@ -166,7 +166,7 @@ class _Reader:
         self.advance()
 
     def next_or_end(self, end: str) -> None:
-        """Pass the comma before the next item, unless the list ends here."""
+        """Skip the comma before the next item, unless the list ends here."""
         if self.at(","):
             self.advance()
         elif not self.at(end):
@@ -209,7 +209,7 @@ class _Reader:
         return Spelling(name, arguments, inner)
 
     def file(self) -> str | None:
-        """Pass a file's path, if one is here."""
+        """Read the path of a file, and return it; None if no path is at this place."""
         if self.kind == "string":
             return None if file_of(self.token[1:-1], ()) is None else str(self.value(0))
         found = _FILE.match(self.text, self.start)

@@ -4,7 +4,7 @@ A family (networks/families/) is a function from parameters to a `Plan`. It chec
 the paper and computes the numbers of nodes and ports, so that a sweep can count a million designs, or
 refuse a network of 10¹² nodes, without allocating memory. `Plan.wire` makes the arrays.
 
-Numbering: dimension 0 is x; x varies fastest: index = a_0 + k_0 (a_1 + k_1 (a_2 + …)).
+Numbering: dimension 0 is x, and x varies fastest: index = a_0 + k_0 (a_1 + k_1 (a_2 + …)).
 """
 
 from __future__ import annotations
@@ -69,19 +69,19 @@ class Number(Whole):
 
 @dataclass(frozen=True)
 class Meaning:
-    """Meaning of a parameter of another type: `Annotated[bool, Meaning("…")]`."""
+    """Meaning of a parameter that is neither an integer nor a float: `Annotated[bool, Meaning("…")]`."""
 
     meaning: str
 
 
 class Wiring(NamedTuple):
-    """The arrays of a network, not yet checked.
+    """The arrays of a network before they are checked.
 
     ports       int32[N, P]    node at the other end of each port, -1 = no link
-    link_class  int8[N, P]     dimension (or hierarchy level, or 0) of each port
+    link_class  int8[N, P]     link class of each port: its dimension, or hierarchy level, or 0
     capacity    int32[N, P] or int8[N, P]   number of parallel links of each channel; None = 1 everywhere
     terminals   int32[T]       node of each terminal; None = one terminal at each node
-    latency     int32[N, P]    cycles of each channel, where classes cannot hold them; None = those of the classes
+    latency     int32[N, P]    cycles of each channel, if link classes cannot hold them; None = those of the classes
     weight      float64[N, P]  cost of each channel for routing by weights; None = the network gives none
     """
 
@@ -96,11 +96,11 @@ class Wiring(NamedTuple):
 class Wirings(NamedTuple):
     """The arrays of B networks of one size.
 
-    ports       int32[B, N, P]         as in `Wiring`; a network with fewer ports has no links at the last ones
+    ports       int32[B, N, P]         as in `Wiring`; a network with fewer ports has no links at the last ports
     link_class  int8[B, N, P]
     capacity    int32[B, N, P] | None
-    terminals   int32[B, N] | None     terminals of each node; None = one at each
-    refused     why values make no network, by their place
+    terminals   int32[B, N] | None     number of terminals at each node; None = one at each
+    refused     place of each network that cannot exist → why its parameters are refused
     """
 
     ports: np.ndarray
@@ -121,30 +121,30 @@ class Plan:
     nodes       number of nodes
     degree      largest number of ports of a node
     radices     sides of the address space, x first; their product is `nodes`
-    wire        makes the arrays
+    wire        function that makes the arrays
     directed    whether links have one direction
-    symmetries  returns generators of a group of automorphisms, each a permutation int32[N] (image of each
-                node); verified before use, so that a wrong one is an error and not a wrong table
-    bisection   exact bisection width in links, if a theorem gives it
-    bisection_source   that theorem
+    symmetries  function that returns generators of a group of automorphisms, each a permutation int32[N] (image of each
+                node); they are verified before use, so that a wrong one is an error and not a wrong table
+    bisection   exact bisection width in links; None if no theorem gives it
+    bisection_source   the theorem that gives it
     classes     names of the link classes, for pictures and tables
     bandwidths  flits a cycle of one link of each class; () = 1 each
     latencies   cycles that a flit takes over a link of each class; () = 1 each
     link_latencies   whether the arrays have a latency for each link instead
     weighted    whether the arrays have a routing weight for each link
-    hosts_end   whether a node with terminals is a host that forwards no packets of others, and sends and receives at
-                the rate of its own links. False: every node forwards, and a terminal sends a flit a cycle
-    notes       remarks for the user: what was left out of a file, which faults
+    hosts_end   True: a node with terminals is a host, which forwards no packets, and sends and receives at the rate of
+                its own links. False: every node forwards, and a terminal sends one flit a cycle
+    notes       remarks for the user, such as what was left out of a file, or which links failed
     structure   construction of the network, for the routings that depend on it: a Lattice, a Hierarchy, …
-    names       of the nodes in the user's file or graph (torusweep.networks.names); None: their numbers
-    terminal_names   of the terminals, where the file has others for them than for their nodes
-    whole       the network before its faults, whose routings it keeps where their links remain; None without faults
-    failed      upper bound of the links that its faults remove
-    rate        bits a second that one flit a cycle stands for; None if not said
-    tick        seconds that a cycle stands for; None if not said
-    terminals   number of terminals, where a family's parameters say it; None: one at each node, or as the arrays say
-    joined      whether, for all parameters, every node has one terminal and reaches every other, so that facts about
-                a traffic need no arrays; False where the construction does not show it
+    names       names of nodes in the user's file or graph (torusweep.networks.names); None: nodes have numbers only
+    terminal_names   names of terminals, if the file has other names for them than for their nodes
+    whole       the network before its faults; its routings are kept where their links remain. None without faults
+    failed      upper bound of the number of links that its faults remove
+    rate        bits a second that one flit a cycle stands for; None if the network does not say
+    tick        seconds that a latency of 1 stands for; None if the network does not say
+    terminals   number of terminals, if a family's parameters give it; None: one at each node, or as the arrays say
+    joined      whether, for all parameters, every node has one terminal and reaches every other node, so that facts
+                about a traffic need no arrays; False if the construction does not show it
     """
 
     nodes: int
@@ -178,11 +178,11 @@ class Plan:
         return self.nodes * (self.degree * 16 + 64) + 16 * (self.terminals or 0)
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for pickle, which takes no nested functions: their results stand in their place."""
+        """State for pickle. Functions, which pickle cannot store, are replaced by the arrays that they make."""
         return vars(self) | {"wire": partial(Wiring, *self.wire()), "symmetries": partial(list, self.symmetries())}
 
     def class_name(self, number: int) -> str:
-        """The name of a link class; its number where the family gives none."""
+        """Return the name of a link class; its number as text if the family gives no name."""
         return self.classes[number] if number < len(self.classes) else str(number)
 
 
@@ -191,9 +191,9 @@ class Topology:
     """A network as checked arrays, made by `torusweep.networks.families.build`.
 
     ports int32[N, P], link_class int8[N, P], capacity int32[N, P], int8[N, P] or None, terminals int32[T],
-    link_latency int32[N, P] or None, weight float64[N, P] or None: see `Wiring`. A row may
-    have fewer than P links; -1 may occur anywhere in a row. `capacity` counts parallel links, `bandwidth` says how much
-    they carry.
+    link_latency int32[N, P] or None, weight float64[N, P] or None: see `Wiring`. A row may have fewer than P
+    links; -1 may occur anywhere in a row. `capacity` is the number of parallel links, `bandwidth` the flits that
+    they carry together.
     """
 
     spelling: str
@@ -216,13 +216,13 @@ class Topology:
 
     @cached_property
     def degrees(self) -> np.ndarray:
-        """int64[N]: number of links that leave each node, parallel links included."""
+        """int64[N]: number of links that leave each node, counting each of several parallel links."""
         present = self.ports != NO_PORT
         return (present if self.capacity is None else np.where(present, self.capacity, 0)).sum(axis=1, dtype=np.int64)
 
     @cached_property
     def bandwidth(self) -> np.ndarray | None:
-        """float64[N, P]: flits a cycle of each channel, its parallel links together; None = 1 everywhere."""
+        """float64[N, P]: flits a cycle of each channel, over all of its parallel links; None = 1 everywhere."""
         if not self.plan.bandwidths:
             return None if self.capacity is None else self.capacity.astype(np.float64)
         one = self._by_class(np.array([float(width) for width in self.plan.bandwidths]))
@@ -230,7 +230,7 @@ class Topology:
 
     @cached_property
     def latency(self) -> np.ndarray | None:
-        """int16[N, P]: cycles that a flit takes over each channel, int32 where one is longer; None = 1 everywhere."""
+        """int16[N, P] (int32 if one is too long): cycles that a flit takes over each channel; None = 1 everywhere."""
         if self.link_latency is not None:
             return self.link_latency
         cycles = self.plan.latencies
@@ -238,9 +238,9 @@ class Topology:
 
     @cached_property
     def kinds(self) -> np.ndarray | None:
-        """int32[N, P]: a number for each channel, 0 = no channel; None = all channels are alike.
+        """int32[N, P]: number of each channel's kind, 0 = no channel; None = all channels are alike.
 
-        Channels with equal numbers have as many parallel links, of equal bandwidth, latency and weight.
+        Channels of one kind have the same number of parallel links, with equal bandwidth, latency and weight.
         """
         links = self.links_by_class
         names = list(dict.fromkeys(links))
@@ -257,9 +257,9 @@ class Topology:
 
     @cached_property
     def ends(self) -> np.ndarray | None:
-        """bool[N]: the nodes that forward no packets; None if every node that could forward does.
+        """bool[N]: whether each node is a host that forwards no packets; None if every node that could forward does.
 
-        None, too, if all hosts have a single neighbour: they have nothing to forward.
+        It is also None if all hosts have a single neighbour, since they have nothing to forward.
         """
         if not self.plan.hosts_end:
             return None
@@ -275,26 +275,26 @@ class Topology:
 
     @property
     def links_by_class(self) -> list[tuple[Fraction, int]]:
-        """(bandwidth, latency) of one link of each class."""
+        """List of (bandwidth, latency) of one link of each class."""
         classes = max(len(self.plan.classes), 1, len(self.plan.bandwidths), len(self.plan.latencies))
         widths = self.plan.bandwidths or (Fraction(1),) * classes
         return list(zip(widths, self.plan.latencies or (1,) * classes, strict=True))
 
     def class_name(self, number: int) -> str:
-        """The name of a link class; its number where the family gives none."""
+        """Return the name of a link class; its number as text if the family gives no name."""
         return self.plan.class_name(number)
 
     def load_of(self, flits: np.ndarray) -> np.ndarray:
-        """float64[…, N, P]: the load of each channel, its flits a cycle, float64[…, N, P], over its bandwidth."""
+        """Divide the flits a cycle of each channel, float64[…, N, P], by its bandwidth: the load of each channel."""
         return flits if self.bandwidth is None else flits / np.where(self.bandwidth > 0, self.bandwidth, 1.0)
 
     def _by_class(self, of_class: np.ndarray) -> np.ndarray:
-        """[N, P] of the same type: the entry of each channel's class, 0 = no channel."""
+        """Return [N, P] of the dtype of `of_class`: the entry of each channel's link class, 0 = no channel."""
         return np.where(self.ports == NO_PORT, of_class.dtype.type(0), of_class[self.link_class])
 
     @cached_property
     def works(self) -> np.ndarray:
-        """bool[N]: whether each node has a link or a terminal; the others have failed."""
+        """bool[N]: whether each node has a link or a terminal; all other nodes have failed."""
         alive = self.degrees > 0
         alive[self.ports[self.ports != NO_PORT]] = True
         alive[self.terminals] = True
@@ -302,24 +302,24 @@ class Topology:
 
     @cached_property
     def links(self) -> int:
-        """Number of links; a bidirectional link counts once."""
+        """Number of links; an undirected link counts once."""
         arcs = int(self.degrees.sum())
         return arcs if self.directed else arcs // 2
 
     @cached_property
     def arcs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(tail int32[A], head int32[A], port int32[A]) of every directed channel, in node and port order."""
+        """(tail int32[A], head int32[A], port int32[A]) of every directed channel, ordered by node and port."""
         tail, port = np.nonzero(self.ports != NO_PORT)
         return tail.astype(np.int32), self.ports[tail, port], port.astype(np.int32)
 
     def addresses(self) -> np.ndarray:
-        """int32[N, K]: the digits of every node, x first."""
+        """Return int32[N, K]: the digits of every node, x first."""
         return addresses(self.plan.radices)
 
 
 @cache
 def default_memory() -> int:
-    """Default limit on the memory of one network, in bytes: half of what the machine and `ulimit` allow a process."""
+    """Default limit on one network's memory, in bytes: half of what the machine and `ulimit` allow a process."""
     import psutil  # takes long to import
 
     limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
@@ -330,13 +330,13 @@ def default_memory() -> int:
 
 
 def addresses(radices: Sequence[int]) -> np.ndarray:
-    """int32[N, K]: the digits of every node; x (digit 0) varies fastest."""
+    """Return int32[N, K]: the digits of every node; x (digit 0) varies fastest."""
     grids = np.indices(tuple(reversed(radices)), dtype=np.int32)
     return np.ascontiguousarray(grids[::-1].reshape(len(radices), -1).T)
 
 
 def node_index(digits: np.ndarray, radices: Sequence[int]) -> np.ndarray:
-    """int32[…]: node numbers of digits int[…, K], each taken modulo its radix."""
+    """Return int32[…]: node numbers of digits int[…, K], each taken modulo its radix."""
     index = np.zeros(digits.shape[:-1], dtype=np.int64)
     for dimension in reversed(range(len(radices))):
         index = index * radices[dimension] + digits[..., dimension] % radices[dimension]

@@ -58,7 +58,7 @@ from torusweep.networks.signature import FamilyParameter, check_names, check_val
 from torusweep.networks.spelling import Spelling, format_value, parse
 from torusweep.networks.topology import Plan, Topology, default_memory
 
-# kind of networks, families of it; the order is that of lists and sweeps
+# (kind of networks, its families), in the order of lists and sweeps
 _BY_KIND: tuple[tuple[str, tuple[Callable[..., Plan], ...]], ...] = (
     ("torus", (ring, torus)),
     ("mesh", (mesh,)),
@@ -86,14 +86,14 @@ KIND_OF: dict[str, str] = {family.__name__: kind for kind, families in _BY_KIND 
 
 @cache
 def parameters(name: str) -> tuple[FamilyParameter, ...]:
-    """The parameters of a family, in the order of its signature."""
+    """Return the parameters of a family, in the order of its signature."""
     return signature_of(FAMILIES[name])
 
 
 def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, Plan]:
     """Return (canonical spelling, plan) of a network.
 
-    memory   limit in bytes on reading a file (nothing else needs memory); None: half of the machine's
+    memory   limit in bytes for reading a file (nothing else needs memory); None for half of the machine's memory
     Raises BadInput for a wrong name, parameter or constraint, Refused for a file that is too large.
     """
     if isinstance(spelling, str):
@@ -113,17 +113,17 @@ def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, P
 
 
 def _parse(text: str) -> Spelling:
-    """Parse a spelling; the refusal of a known family names its parameters."""
+    """Parse a spelling. If its family is known, a refusal names the family's parameters."""
     name = text.partition("(")[0].strip().lower() if isinstance(text, str) else ""
     if name not in FAMILIES:
-        return parse(f"{name}()" if name.isidentifier() and "(" not in text else text)  # of a name, which is unknown
+        return parse(f"{name}()" if name.isidentifier() and "(" not in text else text)  # refuses the unknown name
     names = ", ".join(parameter.name for parameter in parameters(name))
     return parse(text, remedy=f"{name} takes {names}, each as name=value; 'torusweep topologies {name}' explains them")
 
 
-@lru_cache(1 << 16)  # as many as points are remembered
+@lru_cache(1 << 16)  # number of points that are remembered
 def _cached_plan(text: str) -> list[tuple[str, Plan]]:
-    """Cache entry of a spelling: a list, empty until `plan` puts its result there.
+    """Return the cache entry of a spelling: a list that stays empty until `plan` puts its result there.
 
     A sweep asks for the plan of a network several times: to count it, to estimate its cost and to build
     it. Networks from files are not cached, because files change.
@@ -148,8 +148,8 @@ def build(
 ) -> Topology:
     """Build the network of a spelling.
 
-    memory   limit in bytes; None: half of the machine's
-    check    called before arrays are made; what it raises is raised
+    memory   limit in bytes; None for half of the machine's memory
+    check    called with (canonical spelling, plan) before arrays are made; its exceptions are passed on
     Raises BadInput as `plan` does, Refused for a network that needs more memory.
     """
     canonical, planned = plan(spelling, memory=memory)
@@ -159,13 +159,13 @@ def build(
 
 
 def built(canonical: str, planned: Plan, memory: int | None = None) -> Topology:
-    """Make the network of a canonical spelling and its plan; `memory` and errors are those of `build`."""
+    """Build the network of a canonical spelling and its plan. `memory` and the errors are those of `build`."""
     with _name_in_errors(canonical):
         return realise(canonical, family_of(canonical), planned, default_memory() if memory is None else memory)
 
 
 def family_of(canonical: str) -> str:
-    """The family of a network's nodes and links. A torus with other bandwidths is a torus; a faulty one is not."""
+    """Return the family of a network's nodes and links. Other bandwidths keep a torus a torus; faults do not."""
     while canonical.startswith(("with_links(", "concentrated(")):
         canonical = canonical.partition("(")[2]
     return canonical.partition("(")[0]
@@ -173,7 +173,7 @@ def family_of(canonical: str) -> str:
 
 @contextmanager
 def _name_in_errors(spelling: str | Spelling) -> Iterator[None]:
-    """Prefix errors with the spelling of the network, unless they begin with it."""
+    """Prefix refusals with the spelling of the network, unless they begin with the name of its family or a file."""
     try:
         yield
     except BadInput as refusal:
@@ -216,11 +216,11 @@ def bind(call: Spelling) -> tuple[str, dict[str, Any]]:
 
 
 def _network_of(call: Spelling, name: str) -> tuple[str, Plan]:
-    """The network that a call modifies, its first argument or the one of this name, as of `plan`."""
+    """Return `plan` of the network that a call modifies: its first argument, or the argument called `name`."""
     given = call.inner if call.inner is not None else call.arguments.get(name)
     if not isinstance(given, Spelling):
         raise BadInput(f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), …)")
-    # many networks of a sweep modify the same one: use the cache if the text is unambiguous (8.0 prints as 8)
+    # many networks of a sweep modify the same network: use the cache if its text is unambiguous (8.0 prints as 8)
     is_plain = given.inner is None and all(type(value) is int for value in given.arguments.values())
     return plan(str(given)) if is_plain else _make_plan(given)
 

@@ -1,7 +1,7 @@
 """k-ary n-cubes and their relatives: ring, torus, mesh, hypercube (Dally 1990, sec. 2).
 
-Cube-connected cycles: a hypercube whose nodes are replaced by rings, with one ring node per dimension. Directed
-networks whose nodes are words, joined by shifting in a letter: de Bruijn and Kautz graphs.
+Cube-connected cycles: a hypercube in which each node is replaced by a ring, with one ring node per dimension. De Bruijn
+and Kautz graphs: directed networks whose nodes are words, with a channel to each word that shifting in a letter gives.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Dimensions = Annotated[int, Whole(1, "number of dimensions", maximum=30)]
 Sides = Annotated[
     list[Radix] | None, Meaning("radix of each dimension, x first, in place of k and n; at most 30, each ≥ 2")
 ]
-OneWay = Annotated[bool, Meaning("links in the direction of growing digits only")]
+OneWay = Annotated[bool, Meaning("whether links lead only in the direction of growing digits")]
 
 PRODUCTS = "Aroca & Fernández Anta 2014, bisection width of product networks"
 
@@ -49,7 +49,7 @@ def ring(k: Radix) -> Plan:
 
 
 def torus(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = None, directed: OneWay = False) -> Plan:
-    """k-ary n-cube: a_i ± 1 modulo the radix in every dimension; with directed=true a_i + 1 only.
+    """k-ary n-cube: along a link, one digit of a node changes by ± 1 modulo its radix; with directed=true by + 1 only.
 
     A radix of 2 gives one link, not two. Give k and n, or mixed radices=[8, 4, 4], not both.
     Source: Dally 1990, sec. 2 (directed); Parhami & Kwai 2004, sec. 3.A.
@@ -106,7 +106,7 @@ def hypercube(n: Dimensions) -> Plan:
 def _array_bisection(sides: Sequence[int]) -> int:
     """Bisection width of a mesh, in links.
 
-    The cut is across the longest side. If that side is odd, the middle plane is cut across the next
+    The cut is across the longest side. If that side is odd, its middle plane is cut across the next
     longest side, and so on down to the first even side.
     """
     longest_first = sorted(sides, reverse=True)
@@ -116,11 +116,11 @@ def _array_bisection(sides: Sequence[int]) -> int:
 
 
 def _torus_bisection(sides: Sequence[int], directed: bool) -> int | None:
-    """Bisection width of a torus, in links; None where no theorem applies.
+    """Bisection width of a torus, in links; None if no theorem applies.
 
-    It is twice that of the mesh. In a directed torus as many arcs leave a half as enter it, so it is
-    half of that. A side of 2 is one link and not a ring, so the theorem holds only if no such side is
-    cut: if the longest side is even and ≥ 4 (uniform traffic then loads the longest dimension most, and
+    It is twice that of the mesh. In a directed torus, half of these links leave one half of the nodes and half of them
+    enter it, so the width is that of the mesh. A side of 2 has one link and is no ring, so the theorem holds only if no
+    such side is cut: if the longest side is even and ≥ 4 (uniform traffic then loads the longest dimension most, and
     N²/4 pairs over that load give the same bound), or if all sides are 2 (hypercube).
     """
     longest = max(sides)
@@ -132,7 +132,7 @@ def _torus_bisection(sides: Sequence[int], directed: bool) -> int | None:
 
 
 def grid_steps(sides: Sequence[int], *, directed: bool, wrap: Sequence[bool]) -> Wiring:
-    """Links ± 1 in every dimension, with wraparounds where `wrap` says so: a + port, then a − port; one for side 2."""
+    """Wire links by ± 1 in every dimension, with a wraparound where `wrap` is true. Port + 1 comes before port − 1."""
     columns, classes = [], []
     for dimension, side in enumerate(sides):
         for step in (1,) if directed or side == 2 else (1, -1):
@@ -148,7 +148,7 @@ CubeDimensions = Annotated[int, Whole(3, "dimensions of the cube, and nodes of e
 
 
 def ccc(n: CubeDimensions) -> Plan:
-    """Cube-connected cycles: node (i, word) joins (i ± 1, word) and (i, word with bit i flipped).
+    """Cube-connected cycles: node (i, word) joins (i ± 1, word) and (i, the word with bit i flipped).
 
     Digits: the place i in the ring, then the n bits of the word, bit 0 first.
     Source: Preparata & Vuillemin 1981; Rahman et al. 2005, Table 1 (n = 9).
@@ -173,14 +173,14 @@ def ccc(n: CubeDimensions) -> Plan:
 
 
 Letters = Annotated[int, Whole(2, "channels that leave a node, d")]
-Length = Annotated[int, Whole(2, "letters of a word: the diameter", maximum=30)]
+Length = Annotated[int, Whole(2, "letters of a word, which is also the diameter", maximum=30)]
 
 
 def de_bruijn(d: Letters, k: Length) -> Plan:
-    """De Bruijn graph: d^k words of k letters. A word is followed by it without its first letter and one more letter.
+    """De Bruijn graph: d^k words of k letters. Channels lead to the words that shifting in a letter on the right makes.
 
-    A word's number has its letters as digits, base d, the last one lowest. Channels from a word to itself (all letters
-    equal) are left out.
+    A word's number has its letters as digits in base d, the last letter lowest. Channels from a word to itself (all
+    letters equal) are left out.
     Source: de Bruijn 1946; as a network, Samatham & Pradhan 1989.
     """
     return Plan(
@@ -196,16 +196,16 @@ def de_bruijn(d: Letters, k: Length) -> Plan:
 
 
 def kautz(d: Letters, k: Length) -> Plan:
-    """Kautz graph: d^k + d^(k−1) words of k letters out of d + 1, neighbours different; joined as de Bruijn's.
+    """Kautz graph: d^k + d^(k−1) words of k letters out of d + 1, adjacent letters different; channels as in de_bruijn.
 
-    Digits of a word's number, from the lowest: k − 1 differences of a letter and the letter before it, less 1, in
-    base d, the last difference first; then the first letter.
+    Digits of a word's number, from the lowest: the k − 1 differences between a letter and the letter before it, less 1,
+    in base d, the last difference first; then the first letter.
     Source: Kautz 1968.
     """
     rest = d ** (k - 1)
 
     def after(words: np.ndarray) -> np.ndarray:
-        """The word shifted, with 0 as its last difference."""
+        """Return the numbers of the shifted words whose last difference is 0."""
         first, differences = words // rest, words % rest
         second = (first + differences // (rest // d) + 1) % (d + 1)
         return second * rest + differences * d % rest
@@ -223,6 +223,6 @@ def kautz(d: Letters, k: Length) -> Plan:
 
 
 def _shifted(d: int, nodes: int, after: Callable[[np.ndarray], np.ndarray]) -> Wiring:
-    """Channels from each word to d consecutive numbers, beginning with that of the word after it."""
+    """Wire each word to d consecutive numbers, of which `after` gives the first."""
     words, letters = np.arange(nodes), np.arange(d)[:, None]
     return wiring_of_links(nodes, [ClassLinks(np.tile(words, d), (after(words) + letters).reshape(-1))], directed=True)

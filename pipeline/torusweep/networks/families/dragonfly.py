@@ -1,4 +1,4 @@
-"""Networks of groups with one global hop between any two of them: Dragonfly, Megafly (Dragonfly+), Boardfly."""
+"""Networks of groups with one global hop between any two groups: Dragonfly, Megafly (Dragonfly+), Boardfly."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Routers = Annotated[int, Whole(1, "routers of each group")]
 Global = Annotated[int, Whole(1, "global links of each router")]
-Groups = Annotated[int | None, Meaning("groups, at least 2; as many as there may be, a·h + 1, where left out")]
+Groups = Annotated[int | None, Meaning("number of groups, at least 2; by default one more than a group's global links")]
 Arrangement = Annotated[
     Literal["palm_tree", "consecutive", "random"], Meaning("which router of a group has the link to which other group")
 ]
 Local = Annotated[
     list[int] | None,
-    Meaning("sides of a group whose routers are joined along rows and columns only; all with all where left out"),
+    Meaning("sides of a group whose routers are joined along rows and columns only; by default all are joined"),
 ]
 Seed = Annotated[int, Whole(0, "seed of the random arrangement")]
 Leaves = Annotated[int, Whole(1, "routers with terminals, in each group")]
@@ -39,7 +39,7 @@ Copper = Annotated[int, Whole(2, "links of each chip to chips of other boards of
 Optical = Annotated[int, Whole(1, "links of each chip to chips of other groups", 35)]
 Order = Annotated[
     Literal["blocks", "turns"],
-    Meaning("which chips have which ports: a chip's ports one after another (blocks), or the chips in turn (turns)"),
+    Meaning("how the ports of a board or group are numbered: chip by chip (blocks), or the chips in turn (turns)"),
 ]
 
 CHIPS, BOARDS = 4, 8  # chips of a board, boards of a group
@@ -48,9 +48,9 @@ LOCAL, GLOBAL = 0, 1  # link classes
 
 @dataclass(frozen=True)
 class Grouped:
-    """The structure of a network of groups: routers of a group are numbered one after another.
+    """The structure of a network of groups. The routers of a group have consecutive numbers.
 
-    size      routers of a group
+    size      number of routers in a group
     groups    number of groups
     """
 
@@ -67,12 +67,12 @@ def dragonfly(
     local: Local = None,
     seed: Seed = 0,
 ) -> Plan:
-    """Dragonfly: groups of a routers, joined with each other; any two groups are joined by equally many links.
+    """Dragonfly: groups of a routers, all joined in a group; any two groups are joined by the same number of links.
 
     The global ports of a group are numbered 0 … a·h − 1, those of its router 0 first. With g groups, port
     t (g − 1) + q is number q of round t; ports beyond the last whole round have no link. Port q of group i
-    leads to group i + q + 1 modulo g (palm_tree), to group q, or q + 1 from i on (consecutive), or to the q-th
-    of a random order of the others (random). Balanced: a = 2h, p = h. Two links between the same routers
+    leads to group i + q + 1 modulo g (palm_tree); to group q if q < i, else q + 1 (consecutive); or to the q-th
+    other group in a random order (random). Balanced: a = 2h, p = h. Two links between the same routers
     are parallel. Rows and columns of a group are link classes of their own: a Cray XC is
     with_links(dragonfly(a=96, p=4, h=10, groups=9, local=[16, 6]), bandwidths=[1, "25/28", 3]).
 
@@ -120,8 +120,8 @@ def megafly(
 ) -> Plan:
     """Megafly, or Dragonfly+: in a group, each leaf is joined to each spine; spines have the global links.
 
-    Digit 0 counts the leaves of a group, then its spines. Terminals are at leaves only. The global ports of
-    a group's spines are joined as those of a Dragonfly's routers.
+    Digit 0 counts the leaves of a group, then its spines. Only leaves have terminals. The global ports of
+    a group's spines are joined like those of a Dragonfly's routers.
 
     Constraint: 2 … spines·h + 1 groups.
     Source: Flajslik et al. 2018 (Megafly); Shpiner et al. 2017 (Dragonfly+).
@@ -162,12 +162,12 @@ def boardfly(
     copper_order: Order = "blocks",
     optical_order: Order = "blocks",
 ) -> Plan:
-    """Boardfly: boards are rings of 4 chips, any two of a group's 8 boards are joined, and any two groups.
+    """Boardfly: a board is a ring of 4 chips. Any two of a group's 8 boards are joined, and so are any two groups.
 
-    Ports lead to the other boards and groups as in a Dragonfly's palm tree; ports beyond the last whole round have no
-    link. The publication gives 7 hops for 1,024 chips in 32 groups, but not how many links a chip has, and which.
-    Six (2 in the ring, 2 copper, 2 optical) attain 7 hops here in all orders but copper in turns with optical in
-    blocks, which has 8.
+    Ports lead to the other boards and groups as in a palm-tree Dragonfly; ports beyond the last whole round have no
+    link. The publication gives 7 hops for 1,024 chips in 32 groups, but neither the number nor the places of a chip's
+    links. Six links per chip (2 in the ring, 2 copper, 2 optical) give 7 hops here in all orders of the ports but
+    one: copper in turns with optical in blocks gives 8.
 
     Constraint: a group has at least as many optical links as there are other groups.
     Source: Google 2026, TPU 8i (4 chips a board, 8 boards a group, up to 36 groups joined by circuit switches).
@@ -178,11 +178,11 @@ def boardfly(
     )
 
     def chips(count: int, ports: int, order: str) -> np.ndarray:
-        """int[P]: the chip that each port of a board or group is at."""
+        """Return int[P]: the chip that has each port of a board or group."""
         return np.repeat(np.arange(count), ports) if order == "blocks" else np.tile(np.arange(count), ports)
 
     def busiest(count: int, ports: int, others: int, order: str) -> int:
-        """Most links of one chip, counting whole rounds only."""
+        """Largest number of used ports of one chip; only whole rounds of ports are used."""
         used = count * ports // others * others
         return min(ports, used) if order == "blocks" else -(-used // count)
 
@@ -207,7 +207,7 @@ def boardfly(
 
 
 def _classes(sides: int) -> tuple[str, ...]:
-    """Names of the link classes of a group with these sides. Global links are class 1, whatever the sides."""
+    """Return the names of the link classes of groups with `sides` sides. Global links are always class 1."""
     if sides < 2:
         return ("local", "global")
     first, *others = (f"local {name}" for name in class_names(sides))
@@ -215,7 +215,7 @@ def _classes(sides: int) -> tuple[str, ...]:
 
 
 def _rows(sides: tuple[int, ...]) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """(class, int[L], int[L]) for each dimension: pairs of a group's routers that differ in one digit, each once."""
+    """Return (link class, tails int[L], heads int[L]) of a group's links, for each dimension and step along it."""
     routers, found = np.arange(prod(sides)), []
     for dimension, side in enumerate(sides):
         kind = dimension + 1 if dimension else LOCAL
@@ -227,15 +227,15 @@ def _rows(sides: tuple[int, ...]) -> list[tuple[int, np.ndarray, np.ndarray]]:
 
 
 def _in_each_group(tail: np.ndarray, head: np.ndarray, size: int, groups: int, kind: int = LOCAL) -> ClassLinks:
-    """Repeat the links of one group, int[L] each and of one class, in all groups."""
+    """Repeat in all groups the links of one group, which lead from routers `tail` to `head`, int[L] each."""
     offset = size * np.arange(groups)[:, None]
     return ClassLinks((tail + offset).reshape(-1), (head + offset).reshape(-1), kind)
 
 
 def _global_links(members: np.ndarray, h: int, size: int, groups: int, arrangement: str, seed: int) -> ClassLinks:
-    """Every link between groups, once.
+    """Return all links between groups, each once.
 
-    members   int[A]: routers of a group with global ports, h each
+    members   int[A]: routers of a group that have global ports, h each
     size      number of all routers of a group
     """
     others = groups - 1
@@ -252,7 +252,7 @@ def _global_links(members: np.ndarray, h: int, size: int, groups: int, arrangeme
 
 
 def _places(groups: int, arrangement: str, seed: int, turn: int) -> np.ndarray:
-    """int64[G, G]: the port of a round, 0 … G − 2, with which each group (row) is joined to each other (column)."""
+    """int64[G, G]: the port of a round, 0 … G − 2, by which a group (row) is joined to another group (column)."""
     near, far = np.arange(groups)[:, None], np.arange(groups)
     if arrangement == "palm_tree":
         return (far - near - 1) % groups
@@ -264,7 +264,7 @@ def _places(groups: int, arrangement: str, seed: int, turn: int) -> np.ndarray:
 
 
 def _group_symmetries(size: int, groups: int, arrangement: str, *, mirror: bool) -> Callable[[], list[np.ndarray]]:
-    """Symmetries that turn a palm tree's groups; with all a·h + 1 groups also i → −i with routers reversed."""
+    """Return a function that makes a palm tree's symmetries: groups shifted by one; with `mirror`, groups i → −i."""
 
     def symmetries() -> list[np.ndarray]:
         if arrangement != "palm_tree":
@@ -279,7 +279,7 @@ def _group_symmetries(size: int, groups: int, arrangement: str, *, mirror: bool)
 
 
 def _turned_leaves(leaves: int, size: int, groups: int) -> np.ndarray:
-    """int32[N]: the leaves of every group turned by one, which are all joined to the same spines."""
+    """int32[N]: a symmetry that shifts the leaves of every group by one; all of them are joined to the same spines."""
     router = np.arange(size)
     turned = np.where(router < leaves, (router + 1) % leaves, router)
     return (turned + size * np.arange(groups)[:, None]).astype(np.int32).reshape(-1)

@@ -21,23 +21,23 @@ from torusweep.networks.topology import Meaning, Plan, Wiring, default_memory
 # Peak memory per byte of the file. A link takes at least 4 bytes in the file, usually about 10; two
 # numbers take 16 bytes, and the search for duplicates about 200 bytes a link (measured: 15.7 per byte).
 MEMORY_PER_BYTE = 16
-# an empty object of JSON takes 3 bytes in the file and 72 in memory; the others, as networkx and igraph write them,
-# took 13, 10, 7, 17 and 126 a byte
+# the same by format. An empty object of JSON takes 3 bytes in the file and 72 in memory; files in the other formats, as
+# networkx and igraph write them, took 13, 10, 7, 17 and 126 bytes per byte
 MEMORY_PER_BYTE_OF = {"networkx-json": 32, "gml": 32, "dot": 64, "gexf": 32, "matrix": 64, "metis": 64, "graph6": 192}
 
-SMALL = 1 << 13  # bytes of files whose plans are remembered
+SMALL = 1 << 13  # largest size, in bytes, of files whose plans are remembered
 
 File = Annotated[str, Meaning("the file, relative to the current directory")]
-Format = Annotated[str | None, Meaning(f"{', '.join(FORMATS)}; where neither name nor contents tell")]
+Format = Annotated[str | None, Meaning(f"{', '.join(FORMATS)}; needed if neither name nor contents show it")]
 Header = Annotated[
     bool | None,
-    Meaning("the first line of an edge list is no link, but counts of nodes and links, or names of columns"),
+    Meaning("whether the first line of an edge list has counts, or names of columns, instead of a link"),
 ]
-Directed = Annotated[bool | None, Meaning("each line is a link in one direction; most formats say so themselves")]
+Directed = Annotated[bool | None, Meaning("whether each line is a link in one direction; most formats say so")]
 
 Weighing = Annotated[
     Weights | None,
-    Meaning("what weights of links mean: bandwidth in flits a cycle, latency in cycles, cost of a route, or nothing"),
+    Meaning("what the weights of links are: bandwidth (flits a cycle), latency (cycles), cost (of a route) or none"),
 ]
 
 
@@ -46,14 +46,14 @@ def graph(
 ) -> Plan:
     """A network from a file of networkx, igraph, Gephi, Graphviz, Pajek, SciPy, a simulator, a fabric or others.
 
-    The path is relative to the current directory; where no other parameter is given, the path alone stands for
+    The path is relative to the current directory. If no other parameter is given, the path alone stands for
     the network: my.graphml. Nodes may have names; they are renumbered without gaps, in the order of
     their numbers. Links from a node to itself are left out. A link listed twice is two parallel links (one
     in anynet, as in BookSim2); a link listed once at either end is one link. An anynet switch may have
     several terminals or none; means are over terminals. Files that `torusweep export` wrote as graphml, networkx-json
-    or parquet keep their ports, link classes, parallel links and terminals. Links may have a bandwidth (flits
-    a cycle of one link) and a latency (cycles) in graphml, networkx-json and parquet, a latency in anynet. Links of
-    equal class, bandwidth and latency are a link class. A weight may mean either, and `weights` says which.
+    or parquet keep their ports, link classes, parallel links and terminals. In these formats, links may have a
+    bandwidth (flits a cycle of one link) and a latency (cycles); in anynet, a latency. Links with equal class,
+    bandwidth and latency form a link class. `weights` says what the weights of links mean.
 
     Constraints: a format that the contents or the suffix show, or format="…": edgelist, adjlist, graphml, anynet,
     networkx-json, parquet, gml, pajek, dot, gexf, graph6, matrix-market, npy, npz, matrix, metis, dimacs, snap,
@@ -71,7 +71,7 @@ def graph(
 
 
 class Asked(NamedTuple):
-    """A file and how to read it: the parameters of `graph`, the format, and a signature of the contents."""
+    """A file and how to read it: the parameters of `graph`, the file's format and its signature (`_file_signature`)."""
 
     file: Path
     told: Told
@@ -81,9 +81,9 @@ class Asked(NamedTuple):
     header: bool | None
 
 
-@lru_cache(maxsize=1 << 15)  # as many as a configuration can list
+@lru_cache(maxsize=1 << 15)  # the number of files that a configuration can list
 def _planned(asked: Asked) -> Plan:
-    """The plan of a file. It holds no links, as a sweep may keep the plans of many files."""
+    """Return the plan of a file. The plan holds no links, because a sweep may keep the plans of many files."""
     found, file = _read(asked), asked.file
 
     def links() -> Wiring:
@@ -112,9 +112,9 @@ def _planned(asked: Asked) -> Plan:
 
 
 def files_of(spelling: str | Spelling) -> list[Path]:
-    """Every file that a spelling names, nested networks included, in the order of the spelling.
+    """Return every file that a spelling names, including the files of nested networks, in the order of the spelling.
 
-    Text that can name no file is not parsed here and may be invalid; `plan` checks it.
+    Text that cannot name a file is not parsed here and may be invalid; `plan` checks it.
     """
     if isinstance(spelling, str):
         spelling = with_path(spelling)
@@ -131,7 +131,7 @@ def files_of(spelling: str | Spelling) -> list[Path]:
 
 
 def with_path(text: str) -> str | Spelling:
-    """The spelling, or graph(path=…) for the bare path of a file (`file_of`)."""
+    """Return graph(path=…) if the text is the bare path of a file (`file_of`); otherwise the text itself."""
     path = file_of(text, ())
     return text if path is None else Spelling("graph", {"path": path})
 
@@ -139,7 +139,7 @@ def with_path(text: str) -> str | Spelling:
 def check_files(spelling: str | Spelling, memory: int | None) -> None:
     """Raise Refused, before reading, for a file that needs more than `memory` bytes (None: half of the machine's).
 
-    Missing files are reported when they are read.
+    A missing file is reported when it is read.
     """
     for path in files_of(spelling):
         try:
@@ -156,7 +156,7 @@ def check_files(spelling: str | Spelling, memory: int | None) -> None:
 
 
 def _told(path: Path, format: str | None) -> Told:
-    """The format of a file. Raises BadInput if nothing shows it, or two fit and nothing decides."""
+    """Find the format of a file. Raises BadInput if nothing shows it, or if several formats fit and nothing decides."""
     try:
         told = told_of(path) if format is None else Told(format)
     except OSError as error:
@@ -176,14 +176,14 @@ def _told(path: Path, format: str | None) -> Told:
 
 
 def _either(told: Told) -> str:
-    """The formats that a file fits, as a user writes them."""
+    """List the formats that fit a file, each written as the user gives it: format="…"."""
     return " and ".join(f'format="{name}"' for name in (told.name, *told.others))
 
 
 def _file_signature(path: Path) -> tuple[int, ...]:
-    """The cache key of a file's contents: its size, and the times and numbers that change with them.
+    """Return the cache key of a file: its size, times and inode number, which change when its contents change.
 
-    Programs can set the time of modification, but not that of the last change. Raises BadInput if it is not a file.
+    Programs can set the time of modification, but not the time of the last change. Raises BadInput unless it is a file.
     """
     try:
         status = path.stat()
@@ -197,7 +197,7 @@ def _file_signature(path: Path) -> tuple[int, ...]:
 
 @lru_cache(maxsize=2)
 def _read(asked: Asked) -> Graph:
-    """Read the network of a file. If the suffix chose the format, a refusal names the others that fit."""
+    """Read the network of a file. If several formats fit the file, a refusal names the other ones."""
     told = asked.told
     try:
         listing = _listing(asked)
@@ -212,7 +212,7 @@ def _read(asked: Asked) -> Graph:
 
 
 def _listing(asked: Asked) -> Listing:
-    """What the format's reader finds, with the user's meaning of weights and directions."""
+    """Read a file with the reader of its format, and apply what the user gave for weights and directions."""
     path, told, directed = asked.file, asked.told, asked.directed
     read: Callable[..., Listing] = resolve_name(FORMATS[str(told.name)].reader)
     if asked.header is not None and told.name != "edgelist":

@@ -34,22 +34,22 @@ from torusweep.networks.readers.fields import (
     words_of,
 )
 
-# nothing but two numbers a line, as most files have, and networkx's empty braces
+# lines with nothing but two numbers, as in most files, and networkx's empty braces
 PLAIN = re.compile(rb"(?:[ \t]*[0-9]{1,18}[ \t,]+[0-9]{1,18}[ \t]*(?:\{\}[ \t]*)?\r?\n)+")
-PLAIN_BYTES = 1 << 20  # of files that are read whole
+PLAIN_BYTES = 1 << 20  # largest file that is read whole
 
 
 def edge_list(path: Path, header: bool | None = None) -> Listing:
     """Read an edge list: two nodes per line, separated by blanks or a comma; '#' and '%' begin comments.
 
-    A third field is a weight, or with a unit (100Gb/s, 5 ns) a bandwidth or latency; a line may have both.
-    Nodes are numbers, or names if the first line has one; names with blanks stand in quotes or, as Python's tuples, in
-    parentheses. networkx writes data in braces behind an edge; the numbers of links in it are read
+    A third field is a weight or, if it has a unit (100Gb/s, 5 ns), a bandwidth or a latency. A line may have both of
+    the latter. Nodes are numbers, or names if the first line has a name. Names with blanks are in quotes or, like
+    Python's tuples, in parentheses. networkx writes data in braces after an edge; the numbers of links in them are read
     (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the heading of a table, which may
     have other columns (`torusweep.networks.families.graph_tables`).
 
-    header  whether the first line has counts of nodes and links, or names, instead of a link; None: counts if nothing
-            else fits
+    header  whether the first line has counts of nodes and links, or names of columns, instead of a link; None: it has
+            counts if it can be nothing else
     """
     if header is None and (plain := _plain(path)) is not None:
         return plain
@@ -84,7 +84,7 @@ def edge_list(path: Path, header: bool | None = None) -> Listing:
 
 
 def _plain(path: Path) -> Listing | None:
-    """A short list of pairs of numbers, ten times as fast; None for others, and where the first pair may be counts."""
+    """Read a short list of pairs of numbers, ten times as fast. None for other files, or if counts may come first."""
     if path.stat().st_size > PLAIN_BYTES or not PLAIN.fullmatch(content := path.read_bytes()):
         return None
     ends = np.array(content.translate(None, b"{}").replace(b",", b" ").split()).astype(np.int64)
@@ -92,7 +92,7 @@ def _plain(path: Path) -> Listing | None:
 
 
 def _ends_of_heading(path: Path, line: int, fields: list[str]) -> list[int] | None:
-    """The places of a link's ends in a heading; None where a line is none."""
+    """Return the columns of a link's two ends if the line is the heading of a table; None if it is not a heading."""
     places = ends_of(fields)
     if places is None and {"id", "label"} <= {field.lower() for field in fields}:
         fail(path, line, "expected a table of links, got Gephi's table of nodes; export the one of edges")
@@ -100,7 +100,7 @@ def _ends_of_heading(path: Path, line: int, fields: list[str]) -> list[int] | No
 
 
 def _words(text: str, delimiter: str | None) -> tuple[list[str], str]:
-    """The words of a line, which may have blanks between the delimiters of a table, and data in braces behind them."""
+    """Split a line into words, and the data in braces after them. `delimiter` separates the words of a table's row."""
     words, braces = words_of(text)
     if delimiter is not None and delimiter in text and not braces:
         words = [word for word in fields_of(text, delimiter) if word]
@@ -108,13 +108,13 @@ def _words(text: str, delimiter: str | None) -> tuple[list[str], str]:
 
 
 class _Links:
-    """The links of an edge list, line by line.
+    """The links of an edge list, added line by line.
 
-    opening   line and text of the first link, which says how the others are written
-    numbered  the number of a node: the nodes are numbers, or names, which are numbered
+    opening   line number and text of the first link; the other lines must be written like it
+    numbered  function that gives the number of a node, which the file writes as a number or as a name
     weighted  whether the third field of every line is a weight
-    told      what further fields with units say on every line
-    data      of a link: its weight, and what stands in braces
+    told      quantities with units (bandwidth, latency) that every line has, as written on the first line
+    data      row of a link → its weight or quantities, and its data in braces
     """
 
     def __init__(self, path: Path) -> None:
@@ -126,7 +126,7 @@ class _Links:
         self.lines = array("q")
 
     def add(self, line: int, text: str, words: list[str], braces: str) -> None:
-        """Add the link of a line. Raises BadInput where it is not written as the first one is."""
+        """Add the link of a line. Raises BadInput if the line is not written like the first one."""
         quantities = _quantities(words[2:])
         if self.opening is None:
             self.opening, self.weighted = (line, text), _is_weighted(words)
@@ -152,7 +152,7 @@ class _Links:
             self.data.setdefault(row, {}).update(_data(self.path, line, braces))
 
     def listed(self) -> Listing:
-        """The links with their numbers, and a note on other data."""
+        """Return the links with their numbers, and with a note on the data that were not read."""
         listing, self.listing.lines = self.listing, self.lines
         keys = dict.fromkeys(name for found in self.data.values() for name in found)
         rows = [self.data.get(row, {}) for row in range(len(self.lines))] if keys else []
@@ -165,12 +165,12 @@ class _Links:
 
 
 def _is_weighted(words: list[str]) -> bool:
-    """Whether a line has two nodes and a number without a unit."""
+    """Whether a line has two nodes and then a number without a unit."""
     return len(words) == 3 and NUMBER.fullmatch(words[2]) is not None
 
 
 def _note_counts(listing: Listing, counts: FirstLine, header: bool | None) -> None:
-    """Set the number of nodes from the first line, and note that the line was read as counts."""
+    """Set the number of nodes from the first line, and add a note that this line was read as counts."""
     if header is None:
         listing.notes.append(f"first line read as counts: {counts.said}")
     if counts.first is not None:
@@ -180,7 +180,7 @@ def _note_counts(listing: Listing, counts: FirstLine, header: bool | None) -> No
 
 
 def _refuse_fields(path: Path, line: int, text: str, words: list[str]) -> NoReturn:
-    """Refuse a line that is not two nodes and their permitted fields."""
+    """Refuse a line that is not two nodes followed by permitted fields."""
     if ";" in text:
         got = f"';' in '{one_line(printable(text.strip()), SHOWN)}'"
         fail(path, line, f"expected a blank or a comma between nodes, got {got}; write commas in its place")
@@ -192,7 +192,7 @@ def _refuse_fields(path: Path, line: int, text: str, words: list[str]) -> NoRetu
 
 
 def _quantities(words: list[str]) -> dict[str, str]:
-    """Quantities with units, "100Gb/s" or "100" and "Gb/s"; {} if any word is something else."""
+    """Read quantities with units, such as "100Gb/s" or "100" and "Gb/s". Returns {} if any word is something else."""
     found: dict[str, str] = {}
     place = 0
     while place < len(words):
@@ -207,7 +207,7 @@ def _quantities(words: list[str]) -> dict[str, str]:
 
 
 def _expect_link(path: Path, line: int, text: str, listing: Listing, names: dict[str, int]) -> None:
-    """Refuse a first line that looks like an unknown heading: two names that occur in no other link."""
+    """Refuse a first line that is probably an unknown heading: it has two names that occur in no other line."""
     first, others = {listing.tails[0], listing.heads[0]}, (*listing.tails[1:], *listing.heads[1:])
     if not names or not others or not first.isdisjoint(others) or not all(map(is_name, islice(names, len(first)))):
         return
@@ -221,9 +221,9 @@ def _expect_link(path: Path, line: int, text: str, listing: Listing, names: dict
 
 
 def adjacency_list(path: Path) -> Listing:
-    """Read an adjacency list: a node and its neighbours per line; a link may be listed at one end or at both.
+    """Read an adjacency list: each line has a node and its neighbours. A link may be listed at one end or at both.
 
-    Nodes are numbers, or names if the first line has one.
+    Nodes are numbers, or names if the first line has a name.
     """
     listing = Listing()
     numbered: Callable[[Path, int, str], int] | None = None
@@ -246,7 +246,7 @@ def anynet(path: Path) -> Listing:
 
     Routers become nodes and BookSim2's nodes become terminals, both in the order of their ids; terminal t
     is at node terminals[t]. As in BookSim2, every link has both directions and a repeated link is the same link. Links
-    between routers have their latencies.
+    between routers keep their latencies, in cycles; other latencies are not used.
     """
     listing = Listing(directed=False, parallel=False)
     router_of: dict[int, int] = {}
@@ -284,7 +284,7 @@ def anynet(path: Path) -> Listing:
 
 
 def _parse_ends(path: Path, line: int, words: list[str]) -> list[tuple[str, int, int | None]]:
-    """('router' or 'node', id, cycles of its link or None) for each end in a line of anynet."""
+    """Return ('router' or 'node', id, latency of its link in cycles or None) for each end in a line of anynet."""
     ends: list[tuple[str, int, int | None]] = []
     position = 0
     while position < len(words):
@@ -311,7 +311,7 @@ def _lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[int, l
 
 
 def _data(path: Path, line: int, text: str) -> dict[str, Any]:
-    """The data that networkx writes behind an edge."""
+    """Parse the data in braces that networkx writes after an edge."""
     try:
         found = literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -46,12 +46,12 @@ OF_THE_GRAPH = ("ports", "classes", "terminals")
 def graphml(path: Path) -> Listing:
     """Read the nodes (numbered in the order of the file) and edges of GraphML.
 
-    Data is read under these names only, as `torusweep export` writes it, whatever its type and capitals; a note names
-    other data, and GraphML's <port>: of edges the numbers port, target_port, link_class, target_link_class,
-    multiplicity, bandwidth (flits a cycle of one of parallel links), latency (cycles) and weight; nodes the number
-    endpoints, or terminals (SST's Merlin reads the first, too); the graph ports (of a node), classes (names, a JSON
-    list) and terminals (node of each, separated by blanks). Entity declarations, nested graphs and hyperedges are
-    errors; no other file is read.
+    Data are read under the names that `torusweep export` writes, whatever their types and capitals. Edges may have
+    port, target_port, link_class, target_link_class, multiplicity, bandwidth (flits a cycle of one of parallel links),
+    latency (cycles) and weight; nodes may have their number of terminals, as endpoints (which SST's Merlin reads, too)
+    or terminals; the graph may have ports (of a node), classes (a JSON list of names) and terminals (the node of each,
+    separated by blanks). A note names other data, and GraphML's <port>. Entity declarations, nested graphs and
+    hyperedges are errors. No other file is read.
     """
     reader = _Reader(path)
     try:
@@ -72,7 +72,7 @@ def graphml(path: Path) -> Listing:
 class _Key(NamedTuple):
     """A declared <key>: its id, its owner ("edge", "node", "graph" or "all"), its name, and whether it is numeric.
 
-    other  yEd's word for a key without a name
+    other  yFiles type, by which yEd identifies a key without a name
     """
 
     id: str
@@ -83,7 +83,7 @@ class _Key(NamedTuple):
 
 
 class _Reader:
-    """The state of a reading; the parser calls its methods."""
+    """The state while a GraphML file is read; the XML parser calls its methods."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -92,15 +92,15 @@ class _Reader:
         self.names: dict[str, int] = {}
         self.edges: list[tuple[str, str, int]] = []
         self.declared: list[_Key] = []
-        self.defaults: dict[str, tuple[str, int]] = {}  # id of a key → text, line
-        self.keys: dict[tuple[str, str], str] = {}  # ("edge", "node" or "graph", id of a key) → what is read
-        self.notes: list[str] = []  # on these
-        self.columns: dict[str, list[Any]] = {}  # of KNOWN; up to the last edge that has one; texts with units as texts
+        self.defaults: dict[str, tuple[str, int]] = {}  # id of a key → default's text, line
+        self.keys: dict[tuple[str, str], str] = {}  # ("edge", "node" or "graph", id of a key) → name of what is read
+        self.notes: list[str] = []  # on keys
+        self.columns: dict[str, list[Any]] = {}  # name in KNOWN → numbers or texts of edges, up to the last
         self.endpoints: dict[int, int] = {}  # node → its number of terminals
         self.graph_data: dict[str, tuple[str, int]] = {}  # name → text, line
-        self.unread: dict[str, dict[str, None]] = {"edge": {}, "node": {}, "graph": {}}  # what is met, and not read
-        self.inside: list[str] = []  # "graph", "node", "edge": elements whose data comes
-        self.key: str | None = None  # what the <data> or <default> element being read has
+        self.unread: dict[str, dict[str, None]] = {"edge": {}, "node": {}, "graph": {}}  # names of data not read
+        self.inside: list[str] = []  # open elements: "graph", "node", "edge"
+        self.key: str | None = None  # name of the contents of the <data> or <default> being read
         self.text: list[str] = []
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -183,7 +183,7 @@ class _Reader:
         return attributes[key]
 
     def _resolve(self) -> None:
-        """Find the keys to read: numbers of links and nodes, and texts of the graph."""
+        """Find which declared keys to read: numbers of links, numbers of terminals of nodes, and texts of the graph."""
         links = [key for key in self.declared if key.of in ("edge", "all", "")]
         for key in links:
             if key.name in OTHERS and not key.numeric:
@@ -213,7 +213,7 @@ class _Reader:
                 self.graph_data[name] = (text, self.parser.CurrentLineNumber)
 
     def _absent(self, name: str) -> float:
-        """The value that stands for a link's missing number."""
+        """Return what stands for a missing number of a link: ABSENT for whole numbers, NaN for others."""
         return ABSENT if name in LINK_NUMBERS else nan
 
     def _number_of(self, name: str, text: str, line: int) -> Any:
@@ -236,7 +236,7 @@ class _Reader:
             fail(self.path, line, f"expected {what} above 0 as {name}, got {one_line(printable(text), SHOWN)!r}")
 
     def listing(self) -> Listing:
-        """The contents of the file. Raises BadInput for links and terminals at undeclared nodes."""
+        """Return the contents of the file. Raises BadInput for links and terminals at undeclared nodes."""
         if not self.graphs:
             raise BadInput(f"{printable(self.path)}: expected a <graph> element, got none")
         listing = Listing(directed=self.directed)
@@ -264,7 +264,7 @@ class _Reader:
         return listing
 
     def _set_column(self, listing: Listing, name: str, usual: Any) -> None:
-        """Give the links a number; `usual` is what the key's default says of links without one, None if nothing."""
+        """Give the links their numbers called `name`. A link without one gets the key's default, `usual`, if any."""
         column = self.columns.get(name, [])
         column.extend([self._absent(name)] * (len(self.edges) - len(column)))
         if any(isinstance(value, str) for value in (*column, usual)):
@@ -278,7 +278,7 @@ class _Reader:
         set_column(listing, name, found)
 
     def _note_unread(self, listing: Listing) -> None:
-        """Note the data that is present and not read, except titles of the graph."""
+        """Add a note on data that the file has but that are not read, except titles of the graph."""
         called = {key.id: key.name or key.other or key.id for key in self.declared}
         noted = " ".join(self.notes)
         unread = {of: [called.get(key, key) for key in keys] for of, keys in self.unread.items()}
@@ -309,7 +309,7 @@ class _Reader:
             fail(self.path, line, f"expected a JSON list as classes, got {one_line(printable(text), SHOWN)!r}")
 
     def _terminals(self) -> np.ndarray | None:
-        """Node of each terminal, from the graph's list, or from each node's number of endpoints."""
+        """Return the node of each terminal, from the graph's list or from the nodes' numbers of terminals."""
         if "terminals" in self.graph_data:
             text, line = self.graph_data["terminals"]
             return np.array([self._number(label, line) for label in text.split()], np.int64)

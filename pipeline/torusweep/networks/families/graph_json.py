@@ -1,4 +1,4 @@
-"""Reader of networkx's node-link JSON, with the numbers of links that `torusweep export` writes."""
+"""Reader of networkx's node-link JSON, including the numbers of links that `torusweep export` writes."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from torusweep.networks.families.graph_numbers import (
 )
 from torusweep.networks.link_lists import MOST_BANDWIDTH
 
-CLASSES = ("link_class", "target_link_class")  # which `Network.to_networkx` names
+CLASSES = ("link_class", "target_link_class")  # which `Network.to_networkx` writes as names
 OF_THE_GRAPH = ("ports", "classes", "terminals", *TITLES)
-MOST = 2**31  # numbers of links and nodes are below
+MOST = 2**31  # numbers of links and nodes are below this
 
 
 def node_link(path: Path) -> Listing:
     """Read node-link JSON, as networkx.node_link_data makes it: lists of nodes and of links (or edges).
 
-    Nodes are numbered in the order of the file. Links have the numbers port, target_port, link_class,
-    target_link_class, multiplicity, bandwidth, latency and weight, nodes endpoints (or terminals), the graph ports,
-    classes and terminals (nodes); see `torusweep.networks.families.graph_graphml`. Other data is ignored.
+    Nodes are numbered in the order of the file. Links may have port, target_port, link_class, target_link_class,
+    multiplicity, bandwidth, latency and weight; nodes may have endpoints or terminals; the graph may have ports,
+    classes and terminals: see `torusweep.networks.families.graph_graphml`. A note names other data.
     """
     document = parse_json(path)
     if not isinstance(document, dict):
@@ -74,7 +74,7 @@ def node_link(path: Path) -> Listing:
 
 
 def _numbers(path: Path, nodes: list[dict[str, Any]]) -> dict[Hashable, int]:
-    """The number of each node, by its id."""
+    """Return the number of each node by its id."""
     numbers: dict[Hashable, int] = {}
     for place, node in enumerate(nodes):
         if "id" not in node:
@@ -87,7 +87,7 @@ def _numbers(path: Path, nodes: list[dict[str, Any]]) -> dict[Hashable, int]:
 
 
 def _end(path: Path, place: int, link: dict[str, Any], end: str, numbers: dict[Hashable, int]) -> int:
-    """The node at an end of a link."""
+    """Return the number of the node at one end ("source" or "target") of a link."""
     if end not in link:
         _refuse(path, f"expected source and target of every link, got no {end} of link {place}")
     name = _name(path, link[end])
@@ -97,7 +97,7 @@ def _end(path: Path, place: int, link: dict[str, Any], end: str, numbers: dict[H
 
 
 def _set_column(path: Path, listing: Listing, name: str, key: str, links: list[dict[str, Any]]) -> None:
-    """Give the links a number, whose key is known; numbers may be texts with units."""
+    """Give the links their numbers called `name`, which the file calls `key`. Numbers may be texts with units."""
     texts = [link[key] for link in links if isinstance(link.get(key), str)]
     if any(map(QUANTITY.fullmatch, texts)):
         with named(path):
@@ -115,7 +115,7 @@ def _set_column(path: Path, listing: Listing, name: str, key: str, links: list[d
 def _note_unread(
     document: dict[str, Any], nodes: list[dict[str, Any]], links: list[dict[str, Any]], read: set[str], listing: Listing
 ) -> None:
-    """Note the data that is not read, except `read` of links and the key of a multigraph's link."""
+    """Add a note on data that are not read. The links' keys in `read`, and a multigraph's "key", are not mentioned."""
     graph = document.get("graph", {})
     keys = {"nodes", "edges" if "edges" in document else "links", "directed", "multigraph", "graph"}
     read |= {"key"} if document.get("multigraph") else set()
@@ -133,7 +133,7 @@ def _note_unread(
 
 
 def parse_json(path: Path) -> Any:
-    """Read a file of JSON. Raises BadInput if it is none."""
+    """Parse a JSON file. Raises BadInput if it is not JSON."""
     try:
         return json.loads(path.read_bytes())
     except json.JSONDecodeError as error:
@@ -145,7 +145,7 @@ def parse_json(path: Path) -> Any:
 
 
 def _objects(path: Path, document: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """A list of objects of the document."""
+    """Return the document's list called `key`. Raises BadInput unless it is a list of objects."""
     found = document.get(key)
     if not isinstance(found, list):
         what = "nothing" if found is None else _shown(found)
@@ -159,7 +159,7 @@ def _objects(path: Path, document: dict[str, Any], key: str) -> list[dict[str, A
 def _read_graph(
     path: Path, graph: Any, nodes: list[dict[str, Any]], numbers: dict[Hashable, int], listing: Listing
 ) -> None:
-    """Read the graph's data: the number of ports, the names of classes, the places of terminals."""
+    """Read the graph's data: the number of ports of a node, the names of link classes, the nodes with terminals."""
     if isinstance(graph, list):  # pairs, as networkx before 2 wrote them
         graph = {pair[0]: pair[1] for pair in graph if isinstance(pair, list) and len(pair) == 2 and _is_text(pair[0])}
     if not isinstance(graph, dict):
@@ -188,7 +188,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _name(path: Path, value: Any) -> Hashable:
-    """The name of a node: a number or a text. A list stands for a Python tuple, and is read as the tuple's text."""
+    """Return the name of a node, a number or a text. A list stands for a Python tuple, and becomes the tuple's text."""
     if isinstance(value, str | int | float):
         return value
     if not isinstance(value, list) or any(isinstance(part, list | dict) for part in value):
@@ -210,7 +210,7 @@ def _width(path: Path, name: str, value: Any) -> float:
 
 
 def _shown(value: Any) -> str:
-    """A value of the file for a message."""
+    """Format a value of the file for a message."""
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "an object"
     return one_line(printable(json.dumps(value)[: 2 * SHOWN]), SHOWN)

@@ -1,4 +1,4 @@
-"""Make a network of the links of a graph file: nodes renumbered, repeated links counted, the file's ports kept."""
+"""Make a network from the links of a graph file: renumber nodes, count repeated links, keep the file's ports."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import NO_PORT, Wiring
 from torusweep.quantities import counted
 
-MOST_PORTS = 2**20  # of a node
-MOST_CLASSES = 127  # they are stored as int8
+MOST_PORTS = 2**20  # ports of a node
+MOST_CLASSES = 127  # largest number of a link class, stored as int8
 
 
 class Graph(NamedTuple):
-    """The network of a file; each arc once, ordered by tail and port.
+    """The network in a file. Each arc is listed once; arcs are ordered by tail and port.
 
-    tail, head  int32[A]    an undirected link is two arcs
-    port        int32[A]    without port numbers in the file: in the order of the heads
+    tail, head  int32[A]    ends of each arc; an undirected link is two arcs
+    port        int32[A]    port of each arc at its tail; without port numbers in the file, ports are in order of heads
     parallel    int32[A]    number of parallel links of each arc
-    terminals   int32[T]    node of each terminal (repeated if a node has several); None = every node
+    terminals   int32[T]    node of each terminal (repeated if a node has several); None = one at every node
     notes       what was changed or left out
     link_class  int8[A]     None = 0 everywhere
     width       least number of ports of a node
     classes     names of the link classes
-    bandwidths, latencies   of the classes, as in `Plan`
+    bandwidths, latencies   of each link class, as in `Plan`
     names, terminal_names, rate, tick, hosts_end   as in `Plan`
-    latency     int32[A]    cycles of each arc where classes cannot hold them
-    weight      float64[A]  routing weight of each arc, if the file gives one
+    latency     int32[A]    latency of each arc in cycles, if there are too many for link classes; else None
+    weight      float64[A]  routing weight of each arc; None if the file gives none
     """
 
     nodes: int
@@ -60,11 +60,11 @@ class Graph(NamedTuple):
 
 
 class ListedLinks(NamedTuple):
-    """Links as listed, between renumbered nodes; links from a node to itself are gone.
+    """Links as the file lists them, between renumbered nodes, without links from a node to itself.
 
     tails, heads  int64[L]
     parallel      int64[L]  number of parallel links; None = 1 everywhere
-    numbers       the other numbers of each link, int64[L]: `Listing.numbers`
+    numbers       column name → number of each link, int64[L], as in `Listing.numbers`
     """
 
     nodes: int
@@ -76,7 +76,7 @@ class ListedLinks(NamedTuple):
 
 
 def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
-    """Renumber the nodes and drop self-loops. Keep the ports if the file gives all, otherwise count repeated links.
+    """Renumber the nodes and drop self-loops. Keep the ports if every link has them; otherwise count repeated links.
 
     Raises BadInput for a file without nodes or without terminals, and for impossible ports or numbers of links.
     """
@@ -128,9 +128,9 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
 
 
 def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.ndarray | None, notes: list[str]) -> Graph:
-    """Merge links without ports: each arc once, with the number of times that it is listed.
+    """Merge repeated links: list each arc once, with the number of times that the file lists it.
 
-    Raises BadInput where links between the same nodes have different bandwidths or latencies.
+    Raises BadInput if links between the same nodes have different bandwidths, latencies or weights.
     """
     n, directed, tails, heads = links.nodes, links.directed, links.tails, links.heads
     arcs, parallel = np.unique(tails * n + heads, return_counts=True)
@@ -175,7 +175,7 @@ def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.nda
 def _numbers_of_arcs(
     path: Path, listing: Listing, links: ListedLinks, arcs: np.ndarray, notes: list[str]
 ) -> tuple[LinkKinds | None, np.ndarray | None, np.ndarray | None]:
-    """The kind, latency and weight of each arc, ascending by tail · N + head; None for what the file does not give."""
+    """Return (kind, latency, weight) of arcs in ascending order of tail · N + head; None for what the file lacks."""
     told = [name for name in (BANDWIDTH, "latency", COST) if name in links.numbers]
     if not told or not len(arcs):
         return None, None, None
@@ -213,12 +213,12 @@ def _numbers_of_arcs(
 
 
 def _listed(told: list[str]) -> str:
-    """The names of the numbers, as in 'bandwidths and latencies'."""
+    """Return the names of the given columns for a message, such as "bandwidths and latencies"."""
     return " and ".join({BANDWIDTH: "bandwidths", "latency": "latencies", COST: "weights"}[name] for name in told)
 
 
 def _check_said(path: Path, listing: Listing, name: str, column: np.ndarray, notes: list[str]) -> None:
-    """Note or refuse (`note_missing`) links that lack a number others have, unless the format permits that."""
+    """Note or refuse (`note_missing`) links that lack a number, unless the format lets them lack it."""
     missing = int(((column == ABSENT) | (column != column)).sum())
     if name not in listing.usual:
         with named(path):
@@ -226,7 +226,7 @@ def _check_said(path: Path, listing: Listing, name: str, column: np.ndarray, not
 
 
 def _said(column: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Each link's number, or that of another link between the same two nodes (`pair`) where it has none."""
+    """Fill in the numbers that links lack from other links between the same two nodes, which have the same `pair`."""
     known = np.full(int(pair.max(initial=-1)) + 1, column.dtype.type(ABSENT))
     np.fmax.at(known, pair, column)
     none = np.isnan(column) if column.dtype.kind == "f" else column == ABSENT
@@ -234,7 +234,7 @@ def _said(column: np.ndarray, pair: np.ndarray) -> np.ndarray:
 
 
 def _kinds(path: Path, link_class: np.ndarray, classes: tuple[str, ...], numbers: dict[str, np.ndarray]) -> LinkKinds:
-    """`link_kinds`, with the file's name in errors."""
+    """Return `link_kinds` of the file's links. A refusal is prefixed with the file's name."""
     try:
         return link_kinds(link_class, classes, numbers.get(BANDWIDTH), numbers.get("latency"))
     except BadInput as refusal:
@@ -242,7 +242,7 @@ def _kinds(path: Path, link_class: np.ndarray, classes: tuple[str, ...], numbers
 
 
 def _multiplicity(path: Path, numbers: dict[str, np.ndarray], links: int) -> np.ndarray | None:
-    """int64[L]: number of parallel links of each listed link; None: 1 everywhere."""
+    """Return int64[L]: number of parallel links of each listed link; None for 1 everywhere."""
     column = numbers.get("multiplicity")
     if column is None or not links:
         return None
@@ -256,7 +256,7 @@ def _multiplicity(path: Path, numbers: dict[str, np.ndarray], links: int) -> np.
 def _without_ports(
     nodes: int, tails: np.ndarray, heads: np.ndarray, numbers: dict[str, np.ndarray], directed: bool
 ) -> str:
-    """Why the links' port numbers cannot be right; "" if they can."""
+    """Return the reason why the links' port numbers cannot be used; "" if they can."""
     for name in ("port",) if directed else ("port", "target_port"):
         column = numbers.get(name)
         if column is None:
@@ -272,7 +272,7 @@ def _without_ports(
 def _with_ports(
     path: Path, listing: Listing, links: ListedLinks, terminals: np.ndarray | None, notes: list[str]
 ) -> Graph:
-    """Links with the ports, classes and widths of the file."""
+    """Make the network with the ports, link classes, bandwidths and latencies in the file."""
     numbers = links.numbers
     classes = numbers.get("link_class", np.zeros(len(links.tails), np.int64))
     ends = [(links.tails, links.heads, numbers["port"], classes)]
@@ -327,12 +327,12 @@ def _with_ports(
 
 
 def degree(found: Graph) -> int:
-    """Ports of a node, used or not."""
+    """Number of ports of each node, including unused ports."""
     return max(found.width, int(found.port.max(initial=-1)) + 1)
 
 
 def wire(found: Graph) -> Wiring:
-    """The arrays of the network."""
+    """Return the arrays of the network: one row of ports per node."""
     shape = found.nodes, degree(found)
 
     def table(column: np.ndarray | None, empty: int = 0) -> np.ndarray | None:

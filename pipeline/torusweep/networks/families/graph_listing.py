@@ -1,4 +1,4 @@
-"""The result of every reader of graph files, and the refusals that readers share."""
+"""The contents that every reader of graph files returns (`Listing`), and checks and notes that readers share."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from torusweep.networks.readers.fields import SHOWN as SHOWN
 from torusweep.networks.readers.fields import fail as fail
 from torusweep.networks.topology import default_memory
 
-# names of the columns of a link's ends, in any capitals
+# names of the two columns with the ends of links; capitals are ignored
 HEADINGS = {
     *(("source", "target"), ("source", "destination"), ("from", "to"), ("src", "dst"), ("u", "v"), ("tail", "head")),
     *(("node1", "node2"), ("node_1", "node_2"), ("node_a", "node_b"), ("start", "end"), ("from_node", "to_node")),
     *(("source_node", "target_node"), ("src_node", "dst_node")),
 }
-LARGEST = 2**62  # node number; they are stored as int64
+LARGEST = 2**62  # node numbers are below this; they are stored as int64
 ABSENT = -1  # in a column of numbers: this link has none
-# numbers that a format may give each link: the port at either end, its class there, how many parallel links it is, and
-# the cycles over each of these
+# numbers that a format may give each link: the port and the link class at either end, the number of parallel links, and
+# the latency of each of these in cycles
 LINK_NUMBERS = ("port", "target_port", "link_class", "target_link_class", "multiplicity", "latency")
-BANDWIDTH = "bandwidth"  # the same, as a number that need not be whole: flits a cycle of one link
-COST = "cost"  # the same: what routing by weights adds up
-ENDPOINTS = {"endpoints", "terminals"}  # names of the number of terminals of a node
-# of a graph, which say nothing of it
+BANDWIDTH = "bandwidth"  # also a number of each link, which need not be whole: flits a cycle of one parallel link
+COST = "cost"  # also a number of each link: routing by weights adds costs up
+ENDPOINTS = {"endpoints", "terminals"}  # names of data that give a node's number of terminals
+# data of a graph that do not describe its structure
 TITLES = ("name", "label", "title", "comment", "creator", "description", "version")
-MOST_PARALLEL = 2**31 - 1  # links of one channel; they are stored as int32
+MOST_PARALLEL = 2**31 - 1  # parallel links of one channel, stored as int32
 
 
 def text_of(path: Path) -> str:
-    """Read a file as text. Raises BadInput if it is not UTF-8, or holds a byte NUL."""
+    """Read a file as text. Raises BadInput if it is not UTF-8, or contains a NUL byte."""
     content = path.read_bytes()
     if b"\0" in content:
         raise BadInput(f"{printable(path)}: expected text, got a NUL byte: this is a binary file")
@@ -54,24 +54,24 @@ class Listing:
     """Contents of a graph file, with the node numbers of the file.
 
     tails, heads  ends of each link as listed
-    nodes         nodes that the file names; it may repeat them, and omit the ends of links
+    nodes         nodes that the file names; a node may be repeated, and ends of links may be missing
     terminals     node of each terminal; None: one terminal at every node
     directed      whether links have one direction; None: the format does not say
     parallel      whether a repeated link is a second, parallel link
-    numbers       the file's columns of LINK_NUMBERS, BANDWIDTH and COST, a number for each link; ABSENT if it has none
+    numbers       column name (LINK_NUMBERS, BANDWIDTH, COST) → number of each link; ABSENT for a link without one
                   (NaN for bandwidth and cost)
-    weight        float64[L], a number of each link whose meaning the file does not say; NaN if it has none
-    wrong_weight  why a weight is wrong, raised if weights are read; None: all are numbers above 0
-    lines         line of each link, for that refusal; empty if they are not known
-    width         ports of a node, used or not; None: the format does not say
+    weight        float64[L], a number of each link whose meaning the file does not say; NaN for a link without one
+    wrong_weight  error raised if the user wants weights to be read; None: all weights are numbers above 0
+    lines         line of each link in the file, for that error; empty if lines are not known
+    width         number of ports of a node, used or not; None: the format does not say
     classes       names of the link classes
-    names         the file's names of the nodes 0, 1, …; None: their numbers
-    terminal_names   names of the terminals, if they have names of their own
-    units         bits a second for a bandwidth of 1, and seconds for a latency of 1, if the file says
-    unsaid        why the user must give `directed`; empty if not needed
+    names         the file's names of nodes 0, 1, …; None: nodes are named by their numbers
+    terminal_names   names of the terminals; None: terminals have no names of their own
+    units         bits a second for a bandwidth of 1, and seconds for a latency of 1, if the file gives units
+    unsaid        message that asks the user for `directed`; empty if the file says it
     mirrored      whether each link is listed from both ends
-    usual         columns in which a missing number means 1 in this format
-    hosts_end     whether nodes with terminals are hosts that only end packets, as in `Plan`
+    usual         columns in which this format lets a link lack its number
+    hosts_end     whether nodes with terminals are hosts that forward no packets, as in `Plan`
     """
 
     tails: array[int] | np.ndarray = field(default_factory=lambda: array("q"))
@@ -107,14 +107,14 @@ class Listing:
 
 
 def ends_of(columns: Sequence[str]) -> list[int] | None:
-    """The places of the two columns with the ends of links; None unless exactly one such pair exists."""
+    """Return the places of the two columns that hold the ends of links; None unless there is exactly one such pair."""
     plain = [name.strip().lower() for name in columns]
     found = [pair for pair in HEADINGS if all(plain.count(end) == 1 for end in pair)]
     return [plain.index(end) for end in found[0]] if len(found) == 1 else None
 
 
 def note_names(listing: Listing, names: dict[str, int]) -> None:
-    """Keep the names, if there are any, and note which numbers they got."""
+    """Store the nodes' names, if there are any, and add a note on the numbers that they got."""
     if names:
         listing.names = tuple(names)
     if names and order_of_names(listing.names or ()) is None:
@@ -124,9 +124,9 @@ def note_names(listing: Listing, names: dict[str, int]) -> None:
 
 
 def note_unread(listing: Listing, unread: Mapping[str, Iterable[str]], known: Iterable[str] = ()) -> None:
-    """Add one note on unread data: its kind ("data of links", "columns") → its names.
+    """Add one note on unread data: `unread` is kind ("data of links", "columns") → names.
 
-    known  names that are read, for suggestions
+    known  names that are read, to suggest the nearest one
     """
     parts = list[str]()
     for of, names in unread.items():
@@ -140,16 +140,16 @@ def note_unread(listing: Listing, unread: Mapping[str, Iterable[str]], known: It
 
 
 def class_names(value: object) -> tuple[str, ...]:
-    """Names of link classes from a list of texts; () for anything else, which another program wrote."""
+    """Return the names of link classes if the value is a list of printable texts; otherwise ()."""
     if isinstance(value, list) and all(isinstance(name, str) and name.isprintable() for name in value):
         return tuple(value)
     return ()
 
 
 def terminals_of(path: Path, counts: np.ndarray) -> np.ndarray:
-    """int64[T]: node of each terminal, from the number of terminals of each node, int64[N].
+    """Return int64[T]: node of each terminal, from the number of terminals of each node, int64[N].
 
-    Raises Refused for more than memory can hold: a few digits can stand for billions.
+    Raises Refused for more terminals than memory can hold: a few digits can stand for billions.
     """
     most = min(2**31 - 1, default_memory() // 64)
     if (counts > most).any() or counts.sum() > most:
@@ -159,7 +159,7 @@ def terminals_of(path: Path, counts: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def named(path: Path, lines: Sequence[int] = ()) -> Iterator[None]:
-    """Prefix a refusal with the file's name, and with its link's line if `lines` has it."""
+    """Prefix a refusal with the file's name and, if `lines` has it, the line of the refused link."""
     try:
         yield
     except BadInput as refusal:

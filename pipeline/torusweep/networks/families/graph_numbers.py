@@ -1,4 +1,4 @@
-"""Numbers of links in graph files: their columns, under any of their names, and their values."""
+"""Numbers of links in graph files: find their columns, under any of the usual names, and read their values."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from torusweep.networks.families.graph_listing import (
 from torusweep.networks.link_lists import MOST_BANDWIDTH, bandwidth_of
 from torusweep.quantities import common_part, counted, rate, rate_of, time, time_of
 
-WEIGHT = "weight"  # a number of which the file does not say what it means
+WEIGHT = "weight"  # a number whose meaning the file does not give
 KNOWN = (*LINK_NUMBERS, BANDWIDTH, WEIGHT)
 ALSO_CALLED = {"capacity": BANDWIDTH, "bw": BANDWIDTH, "delay": "latency", "weights": WEIGHT}
-OTHERS = ("port", "target_port", "link_class", "target_link_class")  # texts of these names are other programs'
-DIRECTIONS = {  # names of columns, and what their values say
+OTHERS = ("port", "target_port", "link_class", "target_link_class")  # texts under these names are other programs'
+DIRECTIONS = {  # name of a column → value → whether the link is directed
     "type": {"directed": True, "undirected": False},
     "directed": {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False},
 }
@@ -41,12 +41,12 @@ Weights = Literal["bandwidth", "latency", "cost", "none"]
 
 
 def known_names(names: Iterable[str], notes: list[str]) -> dict[str, str]:
-    """Our name → the file's name of each column. Capitals, hyphens and blanks do not count; `notes` gets unusual names.
+    """Return our name → the file's name of each known column. Capitals, hyphens and blanks are ignored.
 
-    Raises BadInput if two columns mean the same.
+    `notes` gets the unusual names. Raises BadInput if two columns mean the same.
     """
     found: dict[str, str] = {}
-    for name in sorted(names, key=lambda name: name not in KNOWN):  # a name as it should be goes first
+    for name in sorted(names, key=lambda name: name not in KNOWN):  # our own names go first
         plain = name.strip().lower().replace("-", "_").replace(" ", "_")
         known = ALSO_CALLED.get(plain, plain)
         if known not in KNOWN:
@@ -67,10 +67,10 @@ def known_names(names: Iterable[str], notes: list[str]) -> dict[str, str]:
 
 
 def direction_of(columns: Mapping[str, Sequence[Any]]) -> tuple[str | None, bool | None]:
-    """The column that says whether links are directed, and its value; None without such a column.
+    """Return (name of the column that says whether links are directed, its value); (None, None) without such a column.
 
-    It is Gephi's Type, with the values Directed and Undirected, or directed, with true and false.
-    Raises BadInput if rows differ, or some are empty.
+    The column is Gephi's Type, with the values Directed and Undirected, or directed, with true and false.
+    Raises BadInput if rows differ, or if some are empty.
     """
     for name, values in columns.items():
         known = DIRECTIONS.get(name.strip().lower(), {})
@@ -91,7 +91,7 @@ def direction_of(columns: Mapping[str, Sequence[Any]]) -> tuple[str | None, bool
 
 
 def whole_of(name: str, value: Any) -> int:
-    """A whole number of a link. Raises BadInput for anything else."""
+    """Return a link's number in column `name` as an int. Raises BadInput unless it is whole, 0 … 2³¹ − 1."""
     number = value
     if isinstance(value, str):
         digits = value.strip().removesuffix(".0")
@@ -103,7 +103,7 @@ def whole_of(name: str, value: Any) -> int:
 
 
 def width_of(name: str, value: Any) -> float:
-    """A link's number above 0. Raises BadInput for anything else."""
+    """Return a link's number in column `name` as a float. Raises BadInput unless it is a number above 0."""
     try:
         if isinstance(value, bool):
             raise ValueError
@@ -117,7 +117,7 @@ def width_of(name: str, value: Any) -> float:
 
 
 def meaning_of(text: str) -> str | None:
-    """ "bandwidth" or "latency", by the unit of a number; None without such a unit."""
+    """Return "bandwidth" or "latency", whichever the unit in a text shows; None without such a unit."""
     for name, read in ((BANDWIDTH, rate_of), ("latency", time_of)):
         try:
             read(text)
@@ -130,7 +130,7 @@ def meaning_of(text: str) -> str | None:
 def in_units(listing: Listing, name: str, values: Sequence[Any]) -> Sequence[Any]:
     """Turn quantities such as "100 Gb/s" into multiples of the least bandwidth or of the greatest common latency.
 
-    `listing.units` and its notes keep the unit. Raises BadInput if only some have a unit.
+    `listing.units` and a note keep the unit. Raises BadInput if only some quantities have a unit.
     """
     texts = list(filter(_with_unit, values))
     if not texts or name not in (BANDWIDTH, "latency"):
@@ -161,7 +161,7 @@ def _with_unit(value: Any) -> bool:
 
 
 def read_each(values: Iterable[Any], read: Callable[[Any], Any], absent: Any) -> list[Any]:
-    """Read each value, `absent` where a link has none. A BadInput has the link's place (`BadInput.row`)."""
+    """Read each value; a link without one gets `absent`. A BadInput has the place of its link in `BadInput.row`."""
     found: list[Any] = []
     try:
         for value in values:
@@ -173,9 +173,9 @@ def read_each(values: Iterable[Any], read: Callable[[Any], Any], absent: Any) ->
 
 
 def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Keep columns of numbers or texts, by our names; None stands for a link without a value.
+    """Store columns of numbers or of texts that are numbers, by our names; None stands for a link without a value.
 
-    Raises BadInput for another value; ports and classes that are texts get a note.
+    Raises BadInput for another value. A port or a class with another value is not read, and a note says so.
     """
     for name, values in columns.items():
         try:
@@ -193,9 +193,9 @@ def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
 
 
 def set_terminals(path: Path, listing: Listing, given: Sequence[Any]) -> None:
-    """Keep each node's number of terminals (None if not said); do nothing if no node has one.
+    """Store each node's number of terminals (None for a node without a number). If no node has a number, do nothing.
 
-    Nodes without a number have no terminal; a note says so if others have one.
+    Nodes without a number get no terminal; if other nodes have one, a note says so.
     """
     if any(value is not None for value in given):
         counts = [0 if value is None else whole_of("terminals", value) for value in given]
@@ -204,15 +204,15 @@ def set_terminals(path: Path, listing: Listing, given: Sequence[Any]) -> None:
 
 
 def note_silent(listing: Listing, silent: int) -> None:
-    """Note that some nodes have no number of terminals while others have one."""
+    """Add a note that `silent` nodes have no number of terminals while others have one."""
     if silent:
         listing.notes.append(f"{counted(silent, 'node')} without a number of terminals, taken as 0")
 
 
 def note_missing(name: str, missing: int, units: bool, notes: list[str]) -> None:
-    """Note that some links have no number while others have one, and which value they get.
+    """Add a note that `missing` links have no number while others have one, and on the value they get instead.
 
-    Raises BadInput if numbers have units or are costs: then no value is the obvious one.
+    Raises BadInput if numbers have units or are costs, since no value is the obvious one then.
     """
     if missing and (units or name == COST):
         what, remedy = ("weight", ', or say weights="none"') if name == COST else (name, "")
@@ -230,7 +230,7 @@ def set_column(listing: Listing, name: str, column: np.ndarray) -> None:
 
 
 def with_weights(listing: Listing, weights: Weights | None) -> None:
-    """Give the weights of links the user's meaning. Raises BadInput if the user gives none."""
+    """Store the weights of links as what the user says they mean. Raises BadInput if the user does not say it."""
     weight, listing.weight = listing.weight, None
     if (wrong := listing.wrong_weight) is not None:
         if weights == "none":
@@ -252,7 +252,7 @@ def with_weights(listing: Listing, weights: Weights | None) -> None:
         listing.notes.append("weight of links not read")
     elif weights in listing.numbers:
         raise BadInput(
-            f'weights="{weights}": expected a file without {weights}, got one that has it beside weight; say'
+            f'weights="{weights}": expected a file without {weights}, got one that has both it and weight; say'
             ' weights="none", or remove one of the two'
         )
     elif weights in (BANDWIDTH, COST):

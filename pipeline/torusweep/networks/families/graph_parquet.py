@@ -1,4 +1,4 @@
-"""Reader of links in a Parquet file: a row for each link, as `torusweep export` or any other program writes them."""
+"""Reader of links in a Parquet file: a row per link, as `torusweep export` or another program writes them."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ from torusweep.networks.topology import default_memory
 from torusweep.quantities import counted
 from torusweep.tables.parquet import foreign_table
 
-COPIES = 12  # of a file's numbers that are in memory at a time, while links are sorted
+COPIES = 12  # copies of a file's numbers in memory at a time, while links are sorted
 # keys of metadata
 NODES, DIRECTED, TERMINALS, PORTS, CLASSES, NAMES = "nodes", "directed", "terminals", "ports", "classes", "names"
 _KEYS = {key.encode() for key in (NODES, DIRECTED, TERMINALS, PORTS, CLASSES, NAMES)}
 
 
 def parquet_links(path: Path) -> Listing:
-    """Read the columns source and target of a Parquet file, a row for each link.
+    """Read the columns source and target of a Parquet file, which has one row per link.
 
     The ends may also be called source and destination, from and to, src and dst, u and v. They are whole numbers, or
     texts, which are numbered in the order of the file. The columns port, target_port, link_class, target_link_class,
     multiplicity, bandwidth (flits a cycle), latency (cycles) and weight are read, of any type whose values are numbers
-    (`torusweep.networks.families.graph_numbers`); other columns are ignored. The file's metadata may say, as JSON,
+    (`torusweep.networks.families.graph_numbers`). A note names other columns. The file's metadata may give, as JSON,
     nodes (their number), directed, terminals (node of each), ports (of a node), classes (names) and names (of nodes
     0, 1, …).
     """
@@ -98,7 +98,7 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
 
 
 def _set_numbers(listing: Listing, table: pa.Table, known: dict[str, str]) -> None:
-    """Give the links their numbers, from the columns that are called so."""
+    """Give the links their numbers. `known` maps our name of a column to the table's name (`known_names`)."""
     names = table.column_names
     for name, called in known.items():
         if names.count(called) > 1:
@@ -118,7 +118,7 @@ def _set_numbers(listing: Listing, table: pa.Table, known: dict[str, str]) -> No
 
 
 def _set_direction(listing: Listing, table: pa.Table) -> str | None:
-    """The name of the column that says whether links are directed, which the metadata may say, too."""
+    """Set whether links are directed, and return the name of the column that says so; None without such a column."""
     typed = [name for name in table.column_names if name.strip().lower() in DIRECTIONS]
     direction, directed = direction_of({name: table.column(name).to_pylist() for name in typed})
     if directed is not None and listing.directed not in (None, directed):
@@ -132,12 +132,12 @@ def _set_direction(listing: Listing, table: pa.Table) -> str | None:
 
 
 def _is_there(table: pa.Table, name: str) -> bool:
-    """Whether any row has a value in a column, or in one of several columns with this name."""
+    """Whether any row has a value in the column, or in one of several columns, with this name."""
     return any(table.column(place).null_count < len(table) for place in table.schema.get_all_field_indices(name))
 
 
 def _nodes(end: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
-    """int64[L]: numbers of nodes."""
+    """Return a column of node numbers as int64[L]. Raises BadInput for a number that is negative or too large."""
     try:
         numbers = column.cast(pa.int64()).to_numpy()
     except pa.ArrowException:
@@ -149,7 +149,7 @@ def _nodes(end: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
 
 
 def _named(listing: Listing, columns: list[pa.ChunkedArray[Any]]) -> tuple[np.ndarray, np.ndarray]:
-    """(int64[L], int64[L]): ends that are texts, numbered in the order of the file."""
+    """Number ends that are texts in the order of the file. Return (tails int64[L], heads int64[L])."""
     try:
         texts = [column.cast(pa.large_string()).to_pylist() for column in columns]
     except (pa.ArrowException, ValueError) as error:  # ValueError: not UTF-8
@@ -162,7 +162,7 @@ def _named(listing: Listing, columns: list[pa.ChunkedArray[Any]]) -> tuple[np.nd
 
 
 def _whole(name: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
-    """int64[L]: numbers of links; ABSENT where a row has none."""
+    """Return a column of whole numbers as int64[L], with ABSENT for an empty row."""
     try:
         numbers = column.cast(pa.int64()).fill_null(pa.scalar(ABSENT, pa.int64())).to_numpy()
     except pa.ArrowException as error:
@@ -178,7 +178,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _widths(name: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
-    """float64[L]: numbers above 0, as flits a cycle; NaN where a row has none."""
+    """Return a column of numbers above 0 as float64[L], with NaN for an empty row."""
     numbers = column.cast(pa.float64()).fill_null(pa.scalar(np.nan, pa.float64())).to_numpy()
     wrong = column.is_valid().to_numpy(zero_copy_only=False) & ~((numbers > 0) & (numbers <= MOST_BANDWIDTH))
     if wrong.any():

@@ -1,6 +1,6 @@
-"""Links in tables of text: a heading, then a row for each link, with nodes by number or name.
+"""Reader of tables of links as text: a heading, then one row per link, with nodes by number or name.
 
-pandas and spreadsheets write such files, and Gephi, whose column Type says whether links are directed.
+pandas, spreadsheets and Gephi write such files. Gephi's column Type says whether links are directed.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from torusweep.networks.readers.fields import SHOWN, check_quotes, fail, fields_
 
 
 def links_of_table(path: Path, heading: list[str], places: list[int], line: int, delimiter: str | None) -> Listing:
-    """Read a table whose heading has more columns than the ends, which are at `places`.
+    """Read a table of links. Its heading has more columns than the ends of links, which are in the columns `places`.
 
-    Numbers of links and directions (`direction_of`) are read. An index of pandas and empty columns are dropped; a note
-    names other columns.
+    Numbers of links and their direction (`direction_of`) are read. An index of pandas and empty columns are dropped; a
+    note names other columns.
     """
     listing, inside = Listing(), list[str]()
     rows: list[int] = []
@@ -57,24 +57,24 @@ def links_of_table(path: Path, heading: list[str], places: list[int], line: int,
 
 
 def is_index(name: str) -> bool:
-    """Whether a column has the numbers of the rows, which pandas writes."""
+    """Whether a column is called like the index, the numbers of rows, that pandas writes."""
     return name.lower() in ("", "index", "unnamed: 0", "__index_level_0__")
 
 
 def node_number(path: Path, line: int, word: str) -> int:
-    """The number of a node. Raises BadInput for another word."""
+    """Parse the number of a node. Raises BadInput if the word is not such a number."""
     if not (word.isascii() and word.isdigit() and len(word) <= 19 and int(word) < LARGEST):
         fail(path, line, f"expected a node's number (0 … 2⁶²), got {word[:40]!r}")
     return int(word)
 
 
 def is_name(word: str) -> bool:
-    """Whether a word of a first line shows that nodes have names."""
+    """Whether a word of the first line shows that nodes have names instead of numbers."""
     return word[0].isalpha() or word[0] in "_("
 
 
 def numbering(names: dict[str, int]) -> Callable[[Path, int, str], int]:
-    """A function that numbers names in the order of their appearance."""
+    """Return a function that numbers names in the order of their first appearance."""
 
     def number(path: Path, line: int, word: str) -> int:
         if not word.isprintable():

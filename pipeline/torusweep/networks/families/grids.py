@@ -1,10 +1,10 @@
 """Networks whose nodes are the points of a box: neighbours, and the symmetries of the box.
 
 `sides` are the sides of the box, dimension 0 (x) first. An array over the box has these sides in
-reverse order, so that flat positions are node numbers, x varying fastest. Digits are broadcastable
+reverse order, so that flat positions are node numbers, with x varying fastest. Digits are broadcastable
 axes, never a table.
 
-Wiring from lists of links, for networks whose routers have several terminals or none.
+The module also wires lists of links, for networks whose routers have several terminals or none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from torusweep.networks.topology import NO_PORT, Plan, Whole, Wiring, Wirings, r
 
 
 def class_names(dimensions: int) -> tuple[str, ...]:
-    """Names of the link classes of a network with one class per dimension."""
+    """Return the names of the link classes of a network with one class per dimension."""
     return tuple("xyzw"[:dimensions]) if dimensions <= 4 else tuple(f"dimension {d}" for d in range(dimensions))
 
 
@@ -34,7 +34,7 @@ def digit(sides: Sequence[int], dimension: int) -> np.ndarray:
 
 
 def neighbour(sides: Sequence[int], dimension: int, step: int) -> np.ndarray:
-    """int32[k_{n-1}, …, k_0]: the node that `step` leads to in one dimension, modulo its side."""
+    """int32[k_{n-1}, …, k_0]: the node `step` away from each node along one dimension, modulo the side."""
     grid = np.arange(prod(sides), dtype=np.int32).reshape(tuple(reversed(sides)))
     return np.roll(grid, -step, axis=len(sides) - 1 - dimension)
 
@@ -50,17 +50,17 @@ def affine(sides: Sequence[int], sources: Sequence[int], signs: Sequence[int], s
 
 
 def translation(sides: Sequence[int], shift: Sequence[int]) -> np.ndarray:
-    """int32[N]: a → a + shift."""
+    """int32[N]: the permutation that maps a to a + shift."""
     return affine(sides, range(len(sides)), [1] * len(sides), shift)
 
 
 def first_of_each_side(sides: Sequence[int]) -> list[int]:
-    """The first dimension of each distinct side; `swaps` maps it to the others."""
+    """Return the first dimension of each distinct side; `swaps` maps it to the others of the same side."""
     return [i for i, side in enumerate(sides) if side not in sides[:i]]
 
 
 def reflection(sides: Sequence[int], dimension: int, about: int) -> np.ndarray:
-    """int32[N]: a_i → about − a_i in one dimension (about = 0 fixes the origin, −1 reverses a mesh)."""
+    """int32[N]: the permutation a_i → about − a_i in one dimension (about = 0 fixes the origin, −1 reverses a mesh)."""
     signs, shift = [1] * len(sides), [0] * len(sides)
     signs[dimension], shift[dimension] = -1, about
     return affine(sides, range(len(sides)), signs, shift)
@@ -74,7 +74,7 @@ def swap(sides: Sequence[int], first: int, second: int) -> np.ndarray:
 
 
 def swaps(sides: Sequence[int]) -> list[np.ndarray]:
-    """int32[N] each: exchanges of each dimension with the previous one of the same side."""
+    """Return the permutations, int32[N], that exchange each dimension with the previous one of the same side."""
     last: dict[int, int] = {}
     images = []
     for i, side in enumerate(sides):
@@ -85,7 +85,7 @@ def swaps(sides: Sequence[int]) -> list[np.ndarray]:
 
 
 def wiring(columns: Sequence[np.ndarray], classes: Sequence[int]) -> Wiring:
-    """Wiring from one array of neighbours (of the shape of the box) and one link class per port."""
+    """Make the wiring from each port's array of neighbours (of the shape of the box) and each port's link class."""
     ports = np.empty((columns[0].size, len(columns)), np.int32)
     for port, column in enumerate(columns):
         ports[:, port] = column.reshape(-1)
@@ -93,12 +93,12 @@ def wiring(columns: Sequence[np.ndarray], classes: Sequence[int]) -> Wiring:
 
 
 def keep_where(present: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """A column of ports, with no link where `present` (broadcast over the box) is false."""
+    """Remove the links of a port at the nodes where `present` (broadcast over the box) is false."""
     return np.where(present, column, np.int32(NO_PORT))
 
 
 def sides_of(k: int | None, n: int | None, radices: list[int] | None) -> tuple[int, ...]:
-    """Sides from k and n, or from radices; dimension 0 (x) first. Raises BadInput unless exactly one is given."""
+    """Return the sides, dimension 0 (x) first, from k and n or from radices. Raises BadInput unless one is given."""
     if radices is not None:
         if k is not None or n is not None:
             raise BadInput("expected k and n, or radices, not both")
@@ -121,7 +121,7 @@ Terminals = Annotated[int, Whole(1, "terminals of each router")]
 
 
 class ClassLinks(NamedTuple):
-    """Links of one class: int[L] ends of each. Directed links lead from `tail` to `head`."""
+    """Links of one class, with ends `tail` and `head`, int[L] each. Directed links lead from `tail` to `head`."""
 
     tail: np.ndarray
     head: np.ndarray
@@ -129,16 +129,16 @@ class ClassLinks(NamedTuple):
 
 
 def terminals_of(routers: np.ndarray, each: int) -> np.ndarray:
-    """int32[T]: the node of each terminal, with `each` consecutive terminals at every router of int[R]."""
+    """int32[T]: the node of each terminal, with `each` consecutive terminals at every router in `routers`, int[R]."""
     return np.repeat(routers, each).astype(np.int32)
 
 
 def wiring_of_links(
     nodes: int, listed: list[ClassLinks], *, directed: bool = False, terminals: np.ndarray | None = None
 ) -> Wiring:
-    """Wiring with the ports of a node in the order of their classes, then of their neighbours.
+    """Make the wiring from lists of links. A node's ports are in the order of their classes, then of their neighbours.
 
-    terminals   int32[T], node of each; None: one terminal at every node
+    terminals   int32[T], node of each terminal; None: one terminal at every node
     A link that is listed again, in any class, is a parallel link. Links from a node to itself are left out.
     """
     tail = np.concatenate([links.tail for links in listed]).astype(np.int64)
@@ -162,11 +162,11 @@ def wiring_of_links(
 
 @dataclass(frozen=True)
 class Drawn:
-    """The wiring of a network of listed links (`Plan.wire`), alone or beside networks with other seeds.
+    """The wiring of a network made of lists of links (`Plan.wire`), which may depend on a seed.
 
-    draw       (attempt) → links; raises BadInput if no such links exist
-    attempts   if more than one, how often links are drawn until they connect all nodes
-    terminals  → int32[T], node of each; None: one terminal at every node
+    draw       attempt → lists of links; raises BadInput if no such links exist
+    attempts   largest number of drawings; if above 1, links are drawn until they connect all nodes
+    terminals  → int32[T], node of each terminal; None: one terminal at every node
     """
 
     nodes: int
@@ -183,20 +183,20 @@ class Drawn:
 
 
 def drawn_networks(family: Callable[..., Plan], values: dict[str, Any]) -> Wirings | None:
-    """The arrays of a `Drawn` family for many seeds; None if parameters other than the seed are refused."""
+    """Return the arrays of a `Drawn` family for many seeds; None if parameters other than the seed are refused."""
     drawn = []
     for seed in values["seed"]:
         try:
             wire = family(**values | {"seed": seed}).wire
         except BadInput:
-            return None  # of other parameters: no network of these is
+            return None  # other parameters are refused, whatever the seed
         assert isinstance(wire, Drawn)
         drawn.append(wire)
     return wirings_of(drawn)
 
 
 def wirings_of(drawn: list[Drawn]) -> Wirings:
-    """The arrays of networks with the same nodes and terminals, wired as one large network and then divided."""
+    """Return the arrays of networks with equal nodes and terminals, wired as one large network and then divided."""
     links: dict[int, list[ClassLinks]] = {}
     refused: dict[int, str] = {}
     left, nodes, attempts = list(range(len(drawn))), drawn[0].nodes, drawn[0].attempts
@@ -229,7 +229,7 @@ def wirings_of(drawn: list[Drawn]) -> Wirings:
 
 
 def _connected(drawn: list[list[ClassLinks]], nodes: int) -> np.ndarray:
-    """bool[B]: whether the links of each network connect its nodes."""
+    """bool[B]: whether the links of each network connect all of its nodes."""
     parts = [part for place, own in enumerate(drawn) for part in _moved(own, place * nodes)]
     tail, head = (np.concatenate(ends) for ends in zip(*(part[:2] for part in parts)))
     links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(len(drawn) * nodes,) * 2)
@@ -239,5 +239,5 @@ def _connected(drawn: list[list[ClassLinks]], nodes: int) -> np.ndarray:
 
 
 def _moved(links: list[ClassLinks], first: int) -> list[ClassLinks]:
-    """Renumber links so that nodes begin at `first`."""
+    """Renumber the nodes of links: node 0 becomes node `first`."""
     return [ClassLinks(part.tail + first, part.head + first, part.link_class) for part in links]

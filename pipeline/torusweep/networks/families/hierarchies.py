@@ -29,9 +29,9 @@ Direction = tuple[int, int]  # (level, dimension) in which a gate's two links le
 def mh3dt(m: ModuleSide, n: TorusSide, levels: Levels, q: Connectivity) -> Plan:
     """Modified hierarchical 3D torus: m × m × m torus modules, joined level by level as n × n × n tori.
 
-    m is the module's side (in TESH it is an exponent). In every module the gates of level i are the
-    corners (a_y, a_x) number (i − 2)·2^q … (i − 1)·2^q − 1 of (0, 0), (0, m−1), (m−1, 0), (m−1, m−1),
-    in the planes a_z = 0, 1, 2 for the z, y, x links; each gate has a + and a − link (one link where n = 2).
+    m is the module's side (in TESH it is an exponent). In every module, the gates of level i are at corners
+    number (i − 2)·2^q … (i − 1)·2^q − 1 of the list (a_y, a_x) = (0, 0), (0, m−1), (m−1, 0), (m−1, m−1), in
+    the planes a_z = 0, 1, 2 for the z, y, x links. Each gate has a + and a − link (one link where n = 2).
 
     Constraint: at most 2^(2 − q) + 1 levels (5, 3 or 2 for q = 0, 1, 2), because each takes 2^q of the 4 corners.
     Source: Rahman et al. 2005, sec. 2 and Eq. 7; the order in which the levels take the corners is our choice.
@@ -40,7 +40,7 @@ def mh3dt(m: ModuleSide, n: TorusSide, levels: Levels, q: Connectivity) -> Plan:
 
 
 def h3dt(m: ModuleSide, n: TorusSide, levels: Levels, q: Connectivity) -> Plan:
-    """Hierarchical 3D torus: as mh3dt, with m × m × m meshes as modules.
+    """Hierarchical 3D torus: like mh3dt, but its modules are m × m × m meshes.
 
     m is the module's side (in TESH it is an exponent).
 
@@ -53,8 +53,8 @@ def h3dt(m: ModuleSide, n: TorusSide, levels: Levels, q: Connectivity) -> Plan:
 def tesh(m: Exponent, levels: Levels, q: Annotated[int, Whole(0, "inter-level connectivity")]) -> Plan:
     """TESH: 4 × 4 mesh modules, joined level by level as 4 × 4 tori. m is an exponent: the module's side is 2^m = 4.
 
-    Gates (a_y, a_x) of every module: level 3 along y (0, 0) and along x (0, 3), level 2 along y (3, 0)
-    and along x (3, 3), each with a + and a − link.
+    Gates (a_y, a_x) of every module, each with a + and a − link: for level 3, (0, 0) along y and (0, 3) along x;
+    for level 2, (3, 0) along y and (3, 3) along x.
 
     Constraint: m=2, 2 or 3 levels, q=0; the gates of other TESH networks are not given in the papers at hand.
     Source: Rahman et al. 2005, Table 1 (routed diameter and mean distance of TESH(2, 3, 0)).
@@ -95,7 +95,7 @@ class Hierarchy:
     is_torus   whether the module is a torus rather than a mesh
     n          side of the tori above the module
     levels     number of levels; the module is level 1
-    gates      direction of the two links of each gate, by its place in the module
+    gates      place of each gate in the module → (level, dimension) in which its two links lead
     """
 
     module: tuple[int, ...]
@@ -109,12 +109,12 @@ class Hierarchy:
         return self.module + (self.n,) * (len(self.module) * (self.levels - 1))
 
     def digit_of(self, direction: Direction) -> int:
-        """The address digit that the links of a direction change."""
+        """Return the digit of the address that links in a direction change."""
         level, dimension = direction
         return len(self.module) * (level - 1) + dimension
 
     def gates_of(self, direction: Direction) -> list[Place]:
-        """The gates of a direction, in the order of the corners."""
+        """Return the places of the gates whose links lead in a direction, in the order of the corners."""
         return [place for place, leads in self.gates.items() if leads == direction]
 
     def module_wiring(self) -> Wiring:
@@ -159,7 +159,7 @@ class Hierarchy:
         return Wiring(ports.reshape(-1, degree), np.tile(classes, (copies, 1)))
 
     def symmetries(self) -> Iterator[np.ndarray]:
-        """Translations and reflections of every upper torus, and symmetries of the module that map gates onto gates.
+        """Yield symmetries, int32[N]: translations and reflections of upper tori, and those of modules that keep gates.
 
         The symmetries of the module also permute the directions of the upper tori.
         """
@@ -181,7 +181,7 @@ class Hierarchy:
                 yield affine(sides, whole, [*signs, *[1] * above], [*shift, *[0] * above])
 
     def module_symmetries(self) -> Iterator[tuple[list[int], list[int], list[int]]]:
-        """Symmetries of the module, (source, sign, shift) of every digit: reflections, translations, exchanges."""
+        """Yield reflections, translations and exchanges of the module as (sources, signs, shifts) of its digits."""
         dimensions = len(self.module)
         same, none = list(range(dimensions)), [0] * dimensions
         for d, side in enumerate(self.module):
@@ -195,7 +195,7 @@ class Hierarchy:
     def map_directions(
         self, sources: list[int], signs: list[int], shift: list[int]
     ) -> dict[Direction, Direction] | None:
-        """The image of each direction under a symmetry of the module; None if it does not map gates onto gates."""
+        """Return the image of each direction under a module's symmetry; None if it does not map gates onto gates."""
         directions: dict[Direction, Direction] = {}
         for place, direction in self.gates.items():
             image = tuple(

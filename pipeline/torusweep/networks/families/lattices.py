@@ -1,6 +1,6 @@
-"""Lattice graphs Zⁿ/L, links ± e_i: the general one, twisted tori, and Cámara et al.'s family.
+"""Lattice graphs Zⁿ/L with links ± e_i: the general one, twisted tori, and the family of Cámara et al. 2010.
 
-Séquin's doubly twisted torus, which is not a lattice graph.
+The module also has Séquin's doubly twisted torus, which is not a lattice graph.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require, s
 
 Side = Annotated[int, Whole(2, "a, half the longest side")]
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
-Matrix = Annotated[list[list[int]], Meaning("rows of M, each the entries of one dimension")]
+Matrix = Annotated[list[list[int]], Meaning("rows of M; each row has the entries of one dimension")]
 Nodes = Annotated[int, Whole(2, "nodes in a circle")]
 Step = Annotated[int, Whole(1, "nodes from one end of a link to the other")]
-Steps = Annotated[list[Step], Meaning("steps along the circle: a node has links s nodes further and back for each s")]
+Steps = Annotated[
+    list[Step], Meaning("steps along the circle: for each step s, a node is linked to the nodes s further and s back")
+]
 Radices = Annotated[list[Radix], Meaning("radix of each dimension, x first; at most 30, each ≥ 2")]
 Twists = Annotated[
     dict[int, dict[int, int]],
-    Meaning("{j: {i: s}}: going round dimension j adds s to dimension i; {} where no wraparound shifts"),
+    Meaning("{j: {i: s}}: the wraparound of dimension j adds s to dimension i; {} for no shifts"),
 ]
-Unit = Annotated[int, Whole(0, "steps along the first direction, 1")]
-Turned = Annotated[int, Whole(1, "steps along the direction that is turned by 60°, ρ")]
+Unit = Annotated[int, Whole(0, "steps along the direction 1, in the modulus a + bρ")]
+Turned = Annotated[int, Whole(1, "steps along the direction ρ, which is turned by 60°")]
 SignedPermutation = tuple[tuple[int, int], ...]  # per dimension i: (source dimension, sign)
 
 MOST_DIMENSIONS = 16
@@ -39,13 +41,13 @@ ALL_SIGNED_PERMUTATIONS_UP_TO = 4  # dimensions: 4!·2⁴ = 384 candidates
 
 
 def lattice(matrix: Matrix) -> Plan:
-    """Lattice graph Zⁿ/MZⁿ: nodes are integer vectors modulo the columns of M, links ± e_i.
+    """Lattice graph Zⁿ/MZⁿ: nodes are integer vectors modulo the columns of M, links lead to ± e_i.
 
-    The rows are given as written, and the columns generate the lattice: RTT is [[2a, a], [0, a]].
+    `matrix` lists the rows of M, and the columns of M generate the lattice: RTT is [[2a, a], [0, a]].
     The radices are the diagonal of M's Hermite normal form. Links from a node to itself and second
     links between two nodes are dropped.
 
-    Constraints: M is square, of 1 to 16 rows, and nonsingular; its determinant, the number of nodes, is below 2³¹.
+    Constraints: M is square, with 1 to 16 rows, and nonsingular; its determinant, the number of nodes, is below 2³¹.
     Source: Cámara et al. 2010, sec. 3 and its reference [16]; Fiol 1987.
     """
     n = len(matrix)
@@ -60,14 +62,14 @@ def lattice(matrix: Matrix) -> Plan:
     )
     if nodes >= 2**31:
         raise Refused(
-            f"the matrix has determinant {nodes:,}, and so many nodes; at most {2**31 - 1:,} are possible:"
+            f"the matrix has determinant {nodes:,}, which is the number of nodes; at most {2**31 - 1:,} are possible:"
             " choose smaller entries"
         )
     return _lattice_graph(hermite(matrix))
 
 
 def twisted_torus(radices: Radices, twists: Twists) -> Plan:
-    """Torus whose wraparounds shift other dimensions: with {1: {0: 8}}, dimension 1's adds 8 to dimension 0.
+    """Torus whose wraparounds shift other dimensions: with {1: {0: 8}}, that of dimension 1 adds 8 to dimension 0.
 
     This is the lattice graph with columns k_j e_j − Σ_i twists[j][i] e_i. The box of the radices contains
     each node once if the dimensions can be ordered so that each wraparound shifts only earlier
@@ -94,7 +96,7 @@ def twisted_torus(radices: Radices, twists: Twists) -> Plan:
 
 
 def illiac(k: Radix) -> Plan:
-    """ILLIAC IV's torus: k × k, the wraparound of x adds 1 to y.
+    """ILLIAC IV's torus: k × k nodes; the wraparound of x adds 1 to y.
 
     Source: Cámara et al. 2010, sec. 2.
     """
@@ -102,13 +104,13 @@ def illiac(k: Radix) -> Plan:
 
 
 def circulant(n: Nodes, steps: Steps) -> Plan:
-    """Circulant graph (multi-loop network): n nodes in a circle, each linked to the nodes s further and s back.
+    """Circulant graph (multi-loop network): n nodes in a circle. For each step s, a node is linked to those s away.
 
-    If the first step is 1, nodes are numbered along the circle; otherwise in the order of the lattice of all
-    combinations of steps that come back to a node. Steps that lead to the same nodes add one link, as 3 and 5 of 8
-    nodes.
+    If the first step is 1, nodes are numbered along the circle. Otherwise they are numbered by the lattice of all
+    combinations of steps that come back to a node. Steps that lead to the same nodes add only one link: with 8
+    nodes, steps 3 and 5 do.
 
-    Constraints: 1 to 16 steps from 1 to n − 1, and no common divisor of n and all steps: it would leave parts
+    Constraints: 1 to 16 steps from 1 to n − 1; n and all steps have no common divisor, which would leave parts
     that are not joined.
     Source: Wong & Coppersmith 1974; Boesch & Wang 1985.
     """
@@ -121,15 +123,14 @@ def circulant(n: Nodes, steps: Steps) -> Plan:
 
 
 def hexagonal_torus(a: Unit, b: Turned) -> Plan:
-    """Hexagonal torus (Eisenstein–Jacobi network): the triangular grid, six links a node, with a + bρ wrapped to 0.
+    """Hexagonal torus (Eisenstein–Jacobi network): a triangular grid with six links at each node, wrapped at a + bρ.
 
-    Nodes are the a² + ab + b² numbers x + yρ modulo a + bρ, where ρ is a turn by 60°; links are ±1, ±ρ and ±ρ². With
-    a = t − 1 and b = t it is the hexagonal mesh of side t with wraparounds, of diameter t − 1; with no common divisor
-    of a and b it is a circulant graph of the steps 1, s and s − 1, for the s with a + bs divisible by the nodes.
+    Nodes are the a² + ab + b² numbers x + yρ modulo a + bρ, where ρ is a turn by 60°; links lead to ±1, ±ρ and ±ρ².
+    With a = t − 1 and b = t it is the hexagonal mesh of side t with wraparounds, of diameter t − 1. If a and b have no
+    common divisor, it is a circulant graph with steps 1, s and s − 1, where the number of nodes divides a + bs.
 
     Constraint: at least 7 nodes, so that the six links lead to six nodes.
-    Source: Martínez, Stafford, Beivide & Gabidulin 2008 (Eisenstein–Jacobi graphs);
-    Chen, Shin & Kandlur 1990.
+    Source: Martínez, Stafford, Beivide & Gabidulin 2008 (Eisenstein–Jacobi graphs); Chen, Shin & Kandlur 1990.
     """
     nodes = a * a + a * b + b * b
     require(nodes >= 7, "b", b, "a² + ab + b² ≥ 7 nodes", f"{nodes} are too few for six links each")
@@ -186,7 +187,7 @@ def pdtt(a: Side) -> Plan:
 
 
 def _order(columns: Sequence[Sequence[int]]) -> list[int]:
-    """Dimensions ordered so that each column has entries in earlier dimensions only."""
+    """Order the dimensions so that each column has entries in earlier dimensions only. Raises BadInput if none fits."""
     left, order = list(range(len(columns))), []
     while left:
         free = next((j for j in left if not any(columns[j][i] for i in left if i != j)), None)
@@ -225,7 +226,7 @@ def _axes(shape: Lattice) -> list[np.ndarray]:
 
 
 def _translation(shape: Lattice, j: int) -> np.ndarray:
-    """int32[N]: a → a + e_j."""
+    """int32[N]: the permutation that maps a to a + e_j."""
     axes = _axes(shape)
     axes[j] = axes[j] + 1
     return shape.index(axes)
@@ -246,14 +247,15 @@ def _wire(shape: Lattice) -> Wiring:
 
 
 def _apply(shape: Lattice, turn: SignedPermutation) -> np.ndarray:
-    """int32[N]: a → P a for a signed permutation P of the dimensions."""
+    """int32[N]: the permutation that maps a to P a, for a signed permutation P of the dimensions."""
     axes = _axes(shape)
     return shape.index([sign * axes[source] for source, sign in turn])
 
 
 def _turns(shape: Lattice) -> list[SignedPermutation]:
-    """Generators of the signed permutations that keep the lattice (beyond four dimensions: of those that
-    the negation and the exchanges of two dimensions, with either sign, generate)."""
+    """Return generators of the signed permutations that keep the lattice. Above four dimensions, some may be missing:
+    only the negation, and exchanges of two dimensions with either sign, are tried.
+    """
     n = len(shape.sides)
     group = {_identity(n)}
     generators: list[SignedPermutation] = []
@@ -285,7 +287,7 @@ def _identity(n: int) -> SignedPermutation:
 
 
 def _generate(generators: Iterable[SignedPermutation], n: int) -> set[SignedPermutation]:
-    """The group that signed permutations generate."""
+    """Return the group that signed permutations generate."""
     group, fresh = {_identity(n)}, {_identity(n)}
     while fresh:
         fresh = {tuple((a[i][0], a[i][1] * s) for i, s in b) for a in fresh for b in generators} - group

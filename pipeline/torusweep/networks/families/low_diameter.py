@@ -1,8 +1,8 @@
-"""Networks of low diameter: rows joined completely, nearly Moore graphs, graphs drawn at random.
+"""Networks of low diameter: rows that are joined completely, graphs close to the Moore bound, random graphs.
 
-Networks of diameter two with nearly as many nodes as their degree allows: Slim Fly and PolarFly. Networks in which
-all nodes of a row are joined to each other: HyperX, Hamming graphs and their other names. Networks drawn at random:
-random regular graphs, Jellyfish, Xpander.
+Slim Fly and PolarFly have diameter two and nearly as many nodes as their degree allows. In HyperX, Hamming graphs and
+networks with other names for them, all nodes of a row are joined to each other. Random regular graphs, Jellyfish and
+Xpander are drawn at random.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Radix = Annotated[int, Whole(2, "routers in each row of a dimension")]
 Radices = Annotated[list[Radix], Meaning("routers along each dimension, x first; at most 30, each ≥ 2")]
-Widths = Annotated[list[int] | None, Meaning("parallel links between two routers of each dimension; 1 where left out")]
+Widths = Annotated[list[int] | None, Meaning("parallel links between two routers, for each dimension; by default 1")]
 
 SPECTRAL = (
     "N λ₂/4 links at least cross a bisection (Fiedler 1975); λ₂ is the least of side × width, and halving that"
     " dimension cuts as many"
 )
-MOST = 256  # elements of the field: 131,072 and 65,793 nodes
-ATTEMPTS = 100  # graphs drawn until one is connected
-ROUNDS = 10_000  # of joining again what was a loop or a second link
-MIXED = 8  # links at least that are taken apart with those
+MOST = 256  # largest number of elements of the field: 131,072 and 65,793 nodes
+ATTEMPTS = 100  # largest number of graphs drawn until one is connected
+ROUNDS = 10_000  # rounds in which loops and second links are joined again
+MIXED = 8  # at least this number of other links is taken apart with them
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def hyperx(radices: Radices, terminals: Terminals = 1, widths: Widths = None) ->
 
 
 def hamming(radices: Radices) -> Plan:
-    """Hamming graph: nodes that differ in one digit are joined; the HyperX with one terminal a router.
+    """Hamming graph: nodes that differ in one digit are joined. It is the HyperX with one terminal per router.
 
     Source: Hamming 1950; as an interconnection network, Bhuyan & Agrawal 1984.
     """
@@ -94,7 +94,7 @@ def hamming(radices: Radices) -> Plan:
 
 
 def generalised_hypercube(radices: Radices) -> Plan:
-    """Generalised hypercube: another name of the Hamming graph.
+    """Generalised hypercube: another name for the Hamming graph.
 
     Source: Bhuyan & Agrawal 1984, sec. II.
     """
@@ -102,7 +102,7 @@ def generalised_hypercube(radices: Radices) -> Plan:
 
 
 def full_mesh(radices: Radices, terminals: Terminals = 1) -> Plan:
-    """nD full mesh: in each dimension, all routers of a row are joined; another name of the HyperX of width 1.
+    """nD full mesh: in each dimension, all routers of a row are joined. Another name for the HyperX of width 1.
 
     Source: Liao et al. 2025, UB-Mesh, sec. 3.
     """
@@ -123,7 +123,7 @@ def _wire(sides: Sequence[int], widths: Sequence[int], terminals: int) -> Wiring
 
 
 def _symmetries(kinds: Sequence[tuple[int, int]]) -> list[np.ndarray]:
-    """Generators of all symmetries: turn a dimension's digits, exchange two of them, exchange equal dimensions."""
+    """Generate all symmetries: rotate the digits of a dimension, exchange two digits, exchange equal dimensions."""
     sides = [side for side, _ in kinds]
     first = [i for i, kind in enumerate(kinds) if kind not in kinds[:i]]
     nodes = np.arange(prod(sides), dtype=np.int32).reshape(tuple(reversed(sides)))
@@ -143,12 +143,12 @@ Order = Annotated[int, Whole(2, "order of the field: a power of a prime", maximu
 def slim_fly(q: Order, terminals: Terminals = 1) -> Plan:
     """Slim Fly: the McKay–Miller–Širáň graph of 2q² routers, degree (3q − δ)/2, diameter 2, where q = 4w + δ.
 
-    Digits: y, x, s. Router (0, x, y) is joined to (0, x, y′) where y − y′ is in X, (1, m, c) to (1, m, c′) where
-    c − c′ is in X′, and (0, x, y) to (1, m, c) where y = m x + c, all in GF(q). With a primitive element ξ, and δ = 1:
-    X has its even powers and X′ the odd ones. δ = 0: the same up to ξ^(q−2) and ξ^(q−1). δ = −1:
+    Digits: y, x, s. In GF(q), router (0, x, y) is joined to (0, x, y′) if y − y′ is in X, (1, m, c) to (1, m, c′) if
+    c − c′ is in X′, and (0, x, y) to (1, m, c) if y = m x + c. Let ξ be a primitive element. If δ = 1,
+    X has its even powers and X′ the odd ones. If δ = 0, likewise up to ξ^(q−2) and ξ^(q−1). If δ = −1,
     X = {1, ξ², …, ξ^(2w−2), ξ^(2w−1), ξ^(2w+1), …, ξ^(4w−3)}, and X′ = ξ X.
 
-    Constraint: q a power of a prime, not 2 more than a multiple of 4, 3 at least.
+    Constraint: q is a power of a prime, at least 3, and not 2 more than a multiple of 4.
     Source: Besta & Hoefler 2014, sec. II; McKay, Miller & Širáň 1998; Hafner 2004.
     """
     check_order(q)
@@ -167,12 +167,12 @@ def slim_fly(q: Order, terminals: Terminals = 1) -> Plan:
 
 
 def polarfly(q: Order, terminals: Terminals = 1) -> Plan:
-    """PolarFly: the Erdős–Rényi graph ER_q: q² + q + 1 points of the plane over GF(q), orthogonal ones joined.
+    """PolarFly: the Erdős–Rényi graph ER_q. Its nodes are the q² + q + 1 points of the plane over GF(q).
 
-    A point is (1, a, b), (0, 1, a) or (0, 0, 1), numbered in this order. The q + 1 points that are orthogonal to
-    themselves have q links, the others q + 1. Diameter 2.
+    Orthogonal points are joined. A point is (1, a, b), (0, 1, a) or (0, 0, 1), numbered in this order. The q + 1 points
+    that are orthogonal to themselves have q links, all others have q + 1. The diameter is 2.
 
-    Constraint: q a power of a prime.
+    Constraint: q is a power of a prime.
     Source: Lakhotia et al. 2022, sec. IV; Erdős & Rényi 1962; Brown 1966.
     """
     check_order(q)
@@ -214,7 +214,10 @@ def _slim_fly(field: GaloisField, q: int, delta: int, terminals: int) -> Wiring:
 
 
 def _translations(field: GaloisField, q: int) -> list[np.ndarray]:
-    """Translations by each t of a basis: (y, c) + (t, t), x + t with c − m t, m + t with y + t x."""
+    """Return symmetries for each t of a basis of GF(q): the translations of (y, c), of x and of m by t.
+
+    The first is (y, c) + (t, t). The second is x + t with c − m t, and the third is m + t with y + t x.
+    """
     number = np.arange(q * q)
     y, x = number % q, number // q  # of the first half; c and m of the second
     images = []
@@ -228,7 +231,7 @@ def _translations(field: GaloisField, q: int) -> list[np.ndarray]:
 
 
 def _is_power(t: int, q: int) -> bool:
-    """Whether t is 1, p, p², …: a basis of the field over its prime field, by the numbering of its elements."""
+    """Whether t is 1, p, p², …: the numbers of the elements that form a basis of GF(q) over its prime field GF(p)."""
     p = next(d for d in range(2, q + 1) if q % d == 0)
     while t % p == 0:
         t //= p
@@ -236,7 +239,7 @@ def _is_power(t: int, q: int) -> bool:
 
 
 def _points(q: int) -> np.ndarray:
-    """int64[q² + q + 1, 3]: the points of the plane, the first coordinate that is not 0 being 1."""
+    """int64[q² + q + 1, 3]: the points of the plane; the first nonzero coordinate of each point is 1."""
     a, b = (side.reshape(-1) for side in np.meshgrid(np.arange(q), np.arange(q), indexing="ij"))
     first = np.stack([np.ones_like(a), a, b], axis=1)
     second = np.stack([np.zeros(q, np.int64), np.ones(q, np.int64), np.arange(q)], axis=1)
@@ -256,13 +259,13 @@ def _polarfly(field: GaloisField, q: int, terminals: int) -> Wiring:
 
 
 def _product(field: GaloisField, vector: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """int64[N]: the scalar product of int[3] with each of int[N, 3]."""
+    """int64[N]: the scalar product, over the field, of a vector int[3] with each of the points int[N, 3]."""
     x, y, z = (field.multiply[vector[i], points[:, i]] for i in range(3))
     return field.add[field.add[x, y], z]
 
 
 def _rotations(field: GaloisField, q: int) -> list[np.ndarray]:
-    """Exchanges of coordinates, and rotations (c, s; −s, c) with c² + s² = 1, all of which keep scalar products."""
+    """Return symmetries that keep scalar products: exchanges of coordinates, and rotations (c, s; −s, c)."""
     points, one = _points(q), np.eye(3, dtype=np.int64)
     square = field.multiply[np.arange(q), np.arange(q)]
     pairs = np.argwhere(field.add[square[:, None], square] == 1)
@@ -280,9 +283,9 @@ def _rotations(field: GaloisField, q: int) -> list[np.ndarray]:
 
 
 Nodes = Annotated[int, Whole(2, "nodes")]
-Degree = Annotated[int, Whole(1, "links of each router to others")]
+Degree = Annotated[int, Whole(1, "links of each router to other routers")]
 Switches = Annotated[int, Whole(2, "switches")]
-Ports = Annotated[int, Whole(2, "ports of each switch, those of its terminals included")]
+Ports = Annotated[int, Whole(2, "ports of each switch, including those for terminals")]
 Lift = Annotated[int, Whole(1, "copies of each node of the complete graph")]
 Seed = Annotated[int, Whole(0, "seed of the random choice")]
 
@@ -291,10 +294,10 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 
 def random_regular(nodes: Nodes, degree: Degree, seed: Seed = 0) -> Plan:
-    """Random graph in which every node has the same number of links, connected.
+    """Connected random graph in which every node has the same number of links.
 
-    Ends of links are joined in random pairs; loops and second links are separated, with as many others, and
-    joined again. A graph that is not connected is drawn again.
+    The ends of links are joined in random pairs. Loops and second links are taken apart, together with at least
+    as many other links, and joined again at random. A graph that is not connected is drawn again.
 
     Constraints: nodes × degree even, degree < nodes.
     Source: random numbers of Philox4x64 (Salmon et al. 2011), keyed by the seed; Bollobás 1980 (pairing).
@@ -303,7 +306,7 @@ def random_regular(nodes: Nodes, degree: Degree, seed: Seed = 0) -> Plan:
 
 
 def jellyfish(switches: Switches, ports: Ports, degree: Degree, seed: Seed = 0) -> Plan:
-    """Jellyfish: a random regular graph of switches; the ports − degree other ports of a switch have terminals.
+    """Jellyfish: a random regular graph of switches. Each switch uses its other ports − degree ports for terminals.
 
     Constraints: switches × degree even, degree < switches, degree < ports.
     Source: Singla et al. 2012, sec. 3.
@@ -313,10 +316,10 @@ def jellyfish(switches: Switches, ports: Ports, degree: Degree, seed: Seed = 0) 
 
 
 def xpander(degree: Degree, lift: Lift, terminals: Terminals = 1, seed: Seed = 0) -> Plan:
-    """Xpander: a random lift of the complete graph of degree + 1 nodes, connected.
+    """Xpander: a connected random lift of the complete graph of degree + 1 nodes.
 
-    Digits: the copy, then the node of the complete graph. The copies of two of its nodes are joined one to one,
-    at random.
+    Digits: the copy, then the node of the complete graph. For any two nodes of the complete graph, the copies of one
+    are joined one to one, at random, to the copies of the other.
     Source: Valadarsky et al. 2016, sec. 3.
     """
     nodes = (degree + 1) * lift
@@ -359,12 +362,12 @@ def _regular(nodes: int, degree: int, terminals: int, seed: int, *, name: str) -
 
 
 def sites(nodes: int, terminals: int) -> Callable[[], np.ndarray] | None:
-    """→ int32[T]: the nodes of the terminals, equally many at each node; None for one at each."""
+    """Return a function that makes int32[T], the node of each terminal, with `terminals` at each node; None for one."""
     return None if terminals == 1 else lambda: terminals_of(np.arange(nodes), terminals)
 
 
 def _draw_regular(nodes: int, degree: int, seed: int, attempt: int) -> Ends:
-    """(tail int64[L], head int64[L]) of a random graph, tail < head."""
+    """Draw the links of a random regular graph: (tail int64[L], head int64[L]), tail < head."""
     if degree > (nodes - 1) // 2:  # too dense to pair: the links that a random graph does not have
         low, high = np.triu_indices(nodes, 1)
         tail, head = _draw_sparse(nodes, nodes - 1 - degree, seed, attempt)
@@ -393,5 +396,5 @@ def _draw_sparse(nodes: int, degree: int, seed: int, attempt: int) -> Ends:
 
 
 def _words(number: int, seed: int, attempt: int, again: int = 0) -> np.ndarray:
-    """uint64[number]: random words; each attempt and round has its own stream."""
+    """uint64[number]: random words. Each attempt and each round (`again`) has its own random stream."""
     return np.random.Philox(key=[seed, attempt << 32 | again]).random_raw(number)

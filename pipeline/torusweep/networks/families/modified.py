@@ -1,6 +1,6 @@
-"""Networks made of other networks: with faults, with more terminals, or with links of given bandwidths and latencies.
+"""Networks made from other networks: with random or named faults, or with several terminals at each node.
 
-Faults of links and nodes are random or named.
+`with_links` gives the links of a network other bandwidths and latencies.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ Seed = Annotated[int, Whole(0, "seed of the random choice")]
 
 
 def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0) -> Plan:
-    """A network with random faults: `nodes` of its nodes fail, and then `links` of the links that are left.
+    """A network with random faults: `nodes` of its nodes fail, and then `links` of the remaining links.
 
     A faulty node keeps its number, loses all its links, and neither sends nor receives. Parallel links
     fail one by one. The faults of one seed are nested: a larger number of faults contains a smaller one.
     The symmetries of the network are lost.
 
-    Constraints: fewer faulty nodes than the network has, with a terminal left that works; at most as
+    Constraints: fewer faulty nodes than the network has nodes, with a working terminal left; at most as
     many faulty links as the network has left.
     Source: random numbers of Philox4x64 (Salmon et al. 2011), keyed by the seed.
     """
@@ -86,7 +86,7 @@ def _damaged(topology: Plan, wire: Callable[[], Wiring], links: int, nodes: int,
 
 
 def _without_nodes(wiring: Wiring, failed: np.ndarray) -> Wiring:
-    """Remove all links and terminals of nodes, int[F]; terminals become explicit."""
+    """Remove all links and terminals of the failed nodes, int[F]. The result lists its terminals explicitly."""
     works = np.ones(len(wiring.ports), bool)
     works[failed] = False
     ports = np.where(works[:, None] & np.append(works, False)[wiring.ports], wiring.ports, np.int32(NO_PORT))
@@ -96,7 +96,7 @@ def _without_nodes(wiring: Wiring, failed: np.ndarray) -> Wiring:
 
 
 def _links_once(wiring: Wiring, directed: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(tail, port, number of parallel links) int64[L] of every link, a bidirectional one from its smaller node."""
+    """Return (tail, port, number of parallel links), int64[L] each. An undirected link is listed at one end only."""
     tail, port = np.nonzero(wiring.ports != NO_PORT)
     if not directed:
         once = tail < wiring.ports[tail, port]
@@ -106,7 +106,7 @@ def _links_once(wiring: Wiring, directed: bool) -> tuple[np.ndarray, np.ndarray,
 
 
 def _without_links(wiring: Wiring, tail: np.ndarray, port: np.ndarray, directed: bool) -> Wiring:
-    """Remove links, int[F] each; each repetition removes one more of the parallel links."""
+    """Remove the links at (tail, port), int[F] each. Each repetition removes one more of the parallel links."""
     ports = wiring.ports
     capacity = (ports != NO_PORT).astype(np.int32) if wiring.capacity is None else wiring.capacity.astype(np.int32)
     np.subtract.at(capacity, (tail, port), 1)
@@ -128,22 +128,20 @@ Failed = Annotated[
 ]
 FailedLinks = Annotated[
     list[list[int | str]] | None,
-    Meaning(
-        "links that fail, each by its two nodes: [[1, 2], [5, 6]]; names in quotes; a link of one direction: from, to"
-    ),
+    Meaning("links that fail, each as its two nodes (if directed: from, to): [[1, 2], [5, 6]]; names in quotes"),
 ]
 FailedNodes = Annotated[list[int | str] | None, Meaning("nodes that fail, with their links: [5, 6]; names in quotes")]
 
 
 def without(topology: Failed, links: FailedLinks = None, nodes: FailedNodes = None) -> Plan:
-    """A network without the named links and nodes: what is left when they fail.
+    """A network after the named links and nodes have failed.
 
-    Nodes have their numbers, or the names of the network's file or graph. A faulty node keeps its number, loses all
-    its links, and neither sends nor receives. Each time parallel links are named, one of them fails. The
+    Nodes are given by number, or by their names in the network's file or graph. A faulty node keeps its number, loses
+    all its links, and neither sends nor receives. To fail several parallel links, name the link several times. The
     symmetries of the network are lost.
 
-    Constraints: nodes of the network, with a terminal left that works; links of the network,
-    each named once, parallel ones as often as there are.
+    Constraints: nodes of the network, with a working terminal left; links of the network,
+    each named once, or up to as often as it has parallel links.
     Source: definition.
     """
     failed = [_node(topology, node, "nodes") for node in nodes or []]
@@ -172,7 +170,7 @@ def _node(topology: Plan, given: int | str, parameter: str) -> int:
 
 
 def _named_links(topology: Plan, wiring: Wiring, ends: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """(tail, port) int64[F] each. Raises BadInput for a link that is named more often than it exists."""
+    """Return (tail, port) of named links, int64[F] each. Raises BadInput for a link named more often than it exists."""
     found: list[tuple[int, int]] = []
     names: Sequence[object] = range(topology.nodes) if topology.names is None else topology.names
     for place, (one, other) in enumerate(ends):
@@ -201,7 +199,7 @@ Each = Annotated[int, Whole(1, "terminals of each router")]
 def concentrated(topology: Concentrated, terminals: Each) -> Plan:
     """A network with several terminals at each router instead of one: a concentrated mesh, torus ….
 
-    Every node that has terminals gets as many; those of a node have successive numbers. Switches stay without.
+    Every node that has terminals gets `terminals` of them, numbered consecutively. Nodes without terminals get none.
 
     Source: Balfour & Dally 2006 (concentrated mesh).
     """
@@ -216,14 +214,14 @@ def concentrated(topology: Concentrated, terminals: Each) -> Plan:
         topology,
         wire=wire,
         joined=topology.joined and terminals == 1,
-        terminals=topology.nodes * terminals,  # or fewer, where some nodes have none
+        terminals=topology.nodes * terminals,  # fewer if some nodes have none
         terminal_names=None,
         whole=whole,
     )
 
 
 def faulty_networks(values: dict[str, Any]) -> Wirings:
-    """The arrays of `faulty` for many seeds, equal to the bit to those of each seed alone."""
+    """Return the arrays of `faulty` for many seeds; they are identical to those of each seed alone."""
     spelled, topology = values["topology"]
     number = len(values["seed"])
     numbers = {
@@ -276,7 +274,7 @@ def faulty_networks(values: dict[str, Any]) -> Wirings:
 
 
 def _draw(population: int, count: int, seed: int, *, stream: int) -> np.ndarray:
-    """int64[count]: the numbers of 0 … population − 1 with the smallest random words."""
+    """int64[count]: those of the numbers 0 … population − 1 that have the smallest random words."""
     words = np.random.Philox(key=[seed, stream]).random_raw(population)
     return np.argsort(words, kind="stable")[:count]
 
@@ -288,24 +286,23 @@ Linked = Annotated[
 Bandwidths = Annotated[
     list[float | str] | None,
     Meaning(
-        'flits a cycle of one link of each link class, fractions in quotes ("25/12"), or with units ("100 Gb/s"); as'
-        " they are where left out"
+        'bandwidth of a link of each link class: flits a cycle, fractions in quotes ("25/12"), or with units'
+        ' ("100 Gb/s"); unchanged by default'
     ),
 ]
 Latencies = Annotated[
     list[int | str] | None,
-    Meaning('cycles over a link of each link class, or times ("5 ns"); as they are where left out'),
+    Meaning('latency of a link of each link class: cycles, or times ("5 ns"); unchanged by default'),
 ]
 
 
 def with_links(topology: Linked, bandwidths: Bandwidths = None, latencies: Latencies = None) -> Plan:
     """A network whose link classes have a bandwidth, in flits a cycle, and a latency, in cycles.
 
-    Bandwidths with units, given for all classes, become multiples of the least, which is one flit a cycle; times become
-    multiples of their greatest common part, which is a cycle.
-    The lists are in the order of the network's link classes, which `torusweep describe` names; a list of one number
-    is for all classes. Each parallel link has the bandwidth. Symmetries of the network that exchange links
-    of different bandwidths or latencies are lost.
+    Both lists are in the order of the network's link classes, which `torusweep describe` names; a list of one number
+    is for all classes. If bandwidths have units, the least bandwidth is one flit a cycle, and the others are multiples
+    of it. If latencies have units, their greatest common divisor is a cycle. Each parallel link has the full bandwidth.
+    Symmetries of the network that exchange links of different bandwidths or latencies are lost.
 
     Constraints: lists as long as there are classes, or of one number; bandwidths above 0, up to 1,048,576, with
     denominators up to 10⁶; latencies of 1 … 10⁹, of which a simulation takes up to 10,000.
@@ -340,5 +337,5 @@ def with_links(topology: Linked, bandwidths: Bandwidths = None, latencies: Laten
 
 
 def _kept(plan: Plan, symmetries: Callable[[], Sequence[np.ndarray]]) -> list[np.ndarray]:
-    """int32[N] each: generators of the symmetries that keep bandwidths and latencies."""
+    """Return generators, int32[N] each, of the symmetries that keep bandwidths and latencies."""
     return those_that_keep_kinds(realise("with_links", "with_links", plan, plan.bytes), symmetries())

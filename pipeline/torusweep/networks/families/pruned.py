@@ -1,7 +1,7 @@
 """Pruned and directed tori of equal sides k (Kwai & Parhami 1998; Parhami & Kwai 2004).
 
-All arithmetic is modulo k. The symmetries are the left translations of the semidirect products in the
-papers, a → c + M(c) a, and those reflections of the torus that remain symmetries.
+All arithmetic is modulo k. The symmetries are the left translations of the papers' semidirect products,
+a → c + M(c) a, and those reflections of the torus that remain symmetries.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from torusweep.networks.families.grids import (
 from torusweep.networks.topology import Plan, Whole, Wiring, require, simple_graph
 
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
-Dimensions = Annotated[int, Whole(3, "number of dimensions; one of them prunes two or more others", maximum=30)]
+Dimensions = Annotated[int, Whole(3, "number of dimensions; two or more alternate along another one", maximum=30)]
 ManhattanDimensions = Annotated[int, Whole(2, "number of dimensions", maximum=30)]
-Intact = Annotated[int, Whole(1, "dimensions that keep all their links, dimension 0 among them")]
+Intact = Annotated[int, Whole(1, "number of dimensions that keep all their links, including dimension 0")]
 
 
 @dataclass(frozen=True)
 class Pruning:
-    """Links of a pruned torus.
+    """Which dimensions of a pruned torus have links at which nodes.
 
-    base         dimension with all links, along which the others alternate
+    base         dimension with all links; its digit selects the alternating dimension
     intact       other dimensions with all links
     alternating  dimension alternating[j] has links only where the digit of `base` ≡ j modulo len(alternating)
     """
@@ -46,7 +46,7 @@ class Pruning:
 
 
 def pruned_torus(k: Radix, n: Dimensions) -> Plan:
-    """Pruned torus: a_0 ± 1 always, a_i ± 1 (i ≥ 1) only where a_0 ≡ i − 1 modulo n − 1.
+    """Pruned torus: links a_0 ± 1 at every node; links a_i ± 1 (i ≥ 1) only where a_0 ≡ i − 1 modulo n − 1.
 
     Constraint: k is a multiple of n − 1, so that the pruned dimensions alternate evenly around dimension 0.
     Source: Parhami & Kwai 2004, sec. 2.
@@ -55,9 +55,9 @@ def pruned_torus(k: Radix, n: Dimensions) -> Plan:
 
 
 def partly_pruned_torus(k: Radix, n: Dimensions, intact: Intact) -> Plan:
-    """Torus whose first `intact` dimensions keep all links; the others alternate along dimension 0.
+    """Torus whose first `intact` dimensions keep all links; the other dimensions alternate along dimension 0.
 
-    a_i ± 1 for i < intact always; for i ≥ intact only where a_0 ≡ i − intact modulo n − intact.
+    Links a_i ± 1 are at every node for i < intact; for i ≥ intact only where a_0 ≡ i − intact modulo n − intact.
     intact=1 is the pruned torus; intact=2, n=4 is the 4D example of degree 6.
 
     Constraints: intact is at most n − 2; k is a multiple of n − intact.
@@ -69,7 +69,7 @@ def partly_pruned_torus(k: Radix, n: Dimensions, intact: Intact) -> Plan:
 
 
 def pruned_t1(k: Radix) -> Plan:
-    """T1: z ± 1 always, x ± 1 where z is even, y ± 1 where z is odd; isomorphic to the 3D pruned torus.
+    """T1: links z ± 1 at every node, x ± 1 where z is even, y ± 1 where z is odd; isomorphic to the 3D pruned torus.
 
     Constraint: k is even.
     Source: Kwai & Parhami 1998, sec. 2.
@@ -79,7 +79,7 @@ def pruned_t1(k: Radix) -> Plan:
 
 
 def pruned_t2(k: Radix) -> Plan:
-    """T2, the 3D diamond network: z ± 1 always; x + 1, y + 1 where x + y + z is even, x − 1, y − 1 where odd.
+    """T2, the 3D diamond network: links z ± 1 everywhere; x + 1, y + 1 where x + y + z is even, else x − 1, y − 1.
 
     Constraint: k is even.
     Source: Kwai & Parhami 1998, sec. 2.
@@ -88,7 +88,7 @@ def pruned_t2(k: Radix) -> Plan:
 
 
 def pruned_xy(k: Radix) -> Plan:
-    """Torus pruned along x + y: as T2 with the parity of x + y; not connected.
+    """Torus pruned along x + y: like T2, but with the parity of x + y. It is not connected.
 
     Constraint: k is even.
     Source: Kwai & Parhami 1998, Fig. 2.
@@ -171,7 +171,7 @@ def pruned_directed_torus(k: Radix, n: Dimensions) -> Plan:
 
 
 def _pruned(k: int, *, base: int, intact: list[int], alternating: list[int]) -> Plan:
-    """Torus in which `alternating[j]` has links only where the digit of `base` ≡ j modulo their number."""
+    """Plan the torus in which alternating[j] has links only where the digit of `base` ≡ j modulo len(alternating)."""
     n, period = len(intact) + len(alternating), len(alternating)
     sides, steps = (k,) * n, (1,) if k == 2 else (1, -1)
 
@@ -222,7 +222,7 @@ def _pruned(k: int, *, base: int, intact: list[int], alternating: list[int]) -> 
 
 
 def _by_parity(k: int, along: tuple[int, ...]) -> Plan:
-    """3D torus: z ± 1 always, x and y forwards or backwards by the parity of the digits in `along`."""
+    """Plan a 3D torus with links z ± 1, and x + 1 and y + 1 where the digits in `along` have an even sum, else − 1."""
     _require_even(k, "otherwise the wraparound links break the alternation")
     sides = (k, k, k)
 
@@ -242,13 +242,13 @@ def _by_parity(k: int, along: tuple[int, ...]) -> Plan:
 
 
 def _street(sides: Sequence[int], i: int) -> np.ndarray:
-    """int32[k, …, k]: the next node in dimension i, or the previous one where the sum of the other digits is odd."""
+    """int32[k, …, k]: the next node in dimension i, or the previous one if the sum of a node's other digits is odd."""
     even = sum(digit(sides, j) for j in range(len(sides)) if j != i) % 2 == 0
     return np.where(even, neighbour(sides, i, 1), neighbour(sides, i, -1))
 
 
 def _select_by_digit(sides: Sequence[int], base: int, options: Sequence[np.ndarray]) -> np.ndarray:
-    """At every node, the option numbered by its digit of `base`, modulo the number of options."""
+    """Choose at every node the option whose number is the node's digit of `base`, modulo the number of options."""
     which = digit(sides, base) % len(options)
     chosen = np.broadcast_to(options[0], tuple(reversed(sides))).copy()
     for number, option in enumerate(options[1:], start=1):
@@ -257,12 +257,12 @@ def _select_by_digit(sides: Sequence[int], base: int, options: Sequence[np.ndarr
 
 
 def _rotate(dimensions: list[int]) -> list[int]:
-    """The dimension that maps onto each alternating dimension when the base digit grows by one (Ψ)."""
+    """For each alternating dimension, return the dimension that maps onto it when the base digit grows by one (Ψ)."""
     return dimensions[-1:] + dimensions[:-1]
 
 
 def _mirror(dimensions: list[int]) -> list[int]:
-    """The dimension that maps onto each when the base digit changes sign: j → −j."""
+    """For each alternating dimension, return the one that maps onto it when the base digit changes sign: j → −j."""
     return dimensions[:1] + dimensions[:0:-1]
 
 

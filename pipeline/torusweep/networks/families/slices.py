@@ -1,4 +1,4 @@
-"""Slices of machines: grids with a wraparound in some dimensions only, and the slices of pods, some of them twisted.
+"""Slices of machines: grids with a wraparound in some dimensions only, and slices of pods, some of which are twisted.
 
 Networks of boards and cubes: HammingMesh, Tofu's 6D mesh/torus, and pods of cubes joined by circuit switches.
 """
@@ -32,7 +32,7 @@ Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
 Radices = Annotated[list[Radix], Meaning("radix of each dimension, x first; at most 30, each ≥ 2")]
 Wraps = Annotated[list[bool], Meaning("whether each dimension is a ring (true) or a line (false), x first")]
 Shape = Annotated[
-    list[int], Meaning("chips along each axis, x first: 2 or 3 axes; an axis of one chip is no dimension")
+    list[int], Meaning("chips along each axis, x first: 2 or 3 axes; an axis of one chip does not count as a dimension")
 ]
 Twisted = Annotated[bool, Meaning("the wraparounds of the short axes shift the long ones by half their length")]
 
@@ -45,7 +45,7 @@ BISECTION_SOURCE = (
 
 
 def slice(radices: Radices, wrap: Wraps) -> Plan:
-    """Slice of a machine: each dimension is a ring (wrap true) or a line (false); all rings: torus, all lines: mesh.
+    """Slice of a machine: each dimension is a ring (wrap true) or a line (false). All rings: torus; all lines: mesh.
 
     A radix of 2 gives one link, not two, whether ring or line.
 
@@ -79,16 +79,15 @@ def slice(radices: Radices, wrap: Wraps) -> Plan:
 
 
 def pod_slice(shape: Shape, twisted: Twisted = False) -> Plan:
-    """Slice of a pod, by its shape: three axes are a part of a pod of cubes 4 × 4 × 4, two of a pod of 16 × 16 chips.
+    """Slice of a pod, by its shape: with three axes, of a pod of 4 × 4 × 4 cubes; with two, of a pod of 16 × 16 chips.
 
     Whole cubes have all wraparounds; a part of a cube has none. With two axes, an axis of 16 chips has a wraparound.
-    Twisted: k × 2k (the RTT), k × k × 2k (the PDTT, a face-centred cubic lattice) and k × 2k × 2k (body-centred), in
-    any order of the axes: the wraparound of each short axis shifts every long one by k. These twists, of the
-    papers on lattices, make all links alike; the makers of pods publish the shapes only.
+    Twisted: k × 2k (the RTT), k × k × 2k (the PDTT, a face-centred cubic lattice) and k × 2k × 2k (body-centred), with
+    the axes in any order: the wraparound of each short axis shifts every long axis by k. These twists are from the
+    papers on lattices, and make all links alike; the makers of pods publish the shapes only.
 
-    Constraints: 2 or 3 axes; of a pod of cubes, sides that are all multiples of 4, or all 1, 2 or 4; of two axes, sides
-    of at most 16. Twisted slices have sides k and 2k with k ≥ 2; pods offer k × k × 2k and k × 2k × 2k with multiples
-    of 4.
+    Constraints: 2 or 3 axes. With three, all sides are multiples of 4, or all 1, 2 or 4; with two, sides of at most
+    16. Twisted slices have sides k and 2k with k ≥ 2; real pods offer k × k × 2k and k × 2k × 2k, in multiples of 4.
     Source: Jouppi et al. 2023, sec. 2 (cubes, twisted slices); Google, TPU v4 and v5p (shapes); Austin et al. 2025,
     How to scale your model, ch. 2 (wraparounds); Cámara et al. 2010, and Camarero et al. 2013 (cubic lattices).
     """
@@ -128,11 +127,12 @@ def _twisted_slice(shape: list[int]) -> Plan:
 
 
 def _bisection(sides: Sequence[int], rings: Sequence[bool]) -> int | None:
-    """Bisection width of a grid of lines and rings, in links; None where the argument does not apply.
+    """Bisection width of a grid of lines and rings, in links; None if the following argument does not apply.
 
-    Under dimension order a channel of a line of side k carries at most N k/4 of all N² pairs (odd k: N (k² − 1)/(4k)),
-    a channel of a ring half of that. N²/2 pairs cross a bisection, over two channels a link. So it has at least
-    N²/4 links over the greatest load. If the dimension with that load is even, the plane across it has exactly these.
+    Under dimension-order routing, a channel of a line of side k carries at most N k/4 of all N² pairs of nodes (for odd
+    k, N (k² − 1)/(4k)), and a channel of a ring half as many. N²/2 pairs cross a bisection, over two channels per link,
+    so it has at least N²/4 links over the greatest load. If the dimension with that load is even, its middle plane has
+    exactly this number of links.
     """
     loads = [(side - side % 2 / side) / (2 if ring else 1) for side, ring in zip(sides, rings)]
     across = next((i for i, load in enumerate(loads) if load == max(loads) and sides[i] % 2 == 0), None)
@@ -143,14 +143,14 @@ Board = Annotated[list[int], Meaning("accelerators along x and y of a board")]
 Boards = Annotated[list[int], Meaning("boards along x and y")]
 Groups = Annotated[list[int], Meaning("groups along the axes X, Y and Z")]
 CubeSide = Annotated[int, Whole(3, "nodes along each axis of a cube", maximum=1024)]
-Joined = Annotated[list[int], Meaning("the cube that the + face of each cube is joined to, along this axis")]
+Joined = Annotated[list[int], Meaning("for each cube, the cube whose − face its + face along this axis is joined to")]
 
 
 def hamming_mesh(board: Board, boards: Boards, terminals: Terminals = 1) -> Plan:
     """HammingMesh (HxMesh): boards of a × b accelerators in a mesh; the edges of boards in a row share switches.
 
-    Both ends of row r of every board in a row of boards are joined to one switch; columns likewise. Accelerators
-    come first: x varies fastest, over boards and within them, then y. Then the switches of rows, by y, and those of
+    Both ends of row r of every board in a row of boards are joined to one switch; columns likewise. Nodes are numbered
+    in this order: accelerators, x first (over boards and within them), then y; switches of rows, by y; switches of
     columns, by x. Switches have no terminals. A row of one accelerator has two links to its switch.
 
     Constraint: two values in board and in boards, each ≥ 1.
@@ -188,7 +188,7 @@ def hamming_mesh(board: Board, boards: Boards, terminals: Terminals = 1) -> Plan
 
 
 def _board_symmetries(board: list[int], boards: list[int]) -> list[np.ndarray]:
-    """Turn the boards of all rows, or of all columns; reverse the x, or the y, of all boards."""
+    """Return symmetries: shift all rows or columns of boards by one board; reverse x or y within all boards."""
     wide, high = board[0] * boards[0], board[1] * boards[1]
     x, y = np.arange(wide), np.arange(high)
     images = []
@@ -219,7 +219,7 @@ def tofu(radices: Groups) -> Plan:
 
 @dataclass(frozen=True)
 class Pod:
-    """The structure of a pod: nodes of a cube are numbered one after another; links between faces are circuits.
+    """The structure of a pod. The nodes of a cube have consecutive numbers; links between faces are circuits.
 
     side   nodes along each edge of a cube
     """
@@ -230,8 +230,8 @@ class Pod:
 def cube_pod(x: Joined, y: Joined, z: Joined, side: CubeSide = 4) -> Plan:
     """Cubes of side³ nodes whose faces are joined by circuit switches: the + face of cube i to the − face of x[i].
 
-    Digits: the place in the cube, x first, then the cube. Node by node, opposite faces have the same places.
-    A cube whose face is joined to its own has a ring of side nodes.
+    Digits: the place in the cube, x first, then the cube. Each node of a face is joined to the node at the same place
+    of the other face. A cube whose + face is joined to its own − face has rings of `side` nodes.
 
     Constraint: x, y and z are permutations of the cubes 0, 1, ….
     Source: Jouppi et al. 2023, sec. 2 (cubes of 4³ and optical circuit switches of TPU v4).

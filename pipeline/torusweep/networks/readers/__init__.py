@@ -1,7 +1,7 @@
-"""Formats of graph files: suffixes, patterns of their beginnings, and the function that reads each.
+"""Formats of graph files: suffixes, patterns of their beginnings, and the function that reads each format.
 
-The beginning of a file shows its format, else its suffix, else the look of its lines. A new format needs a line in
-FORMATS and a function (path) → `Listing`.
+The beginning of a file shows its format; if not, its suffix or the look of its lines does. A new format needs a line
+in FORMATS and a function (path) → `Listing`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from torusweep.networks.readers.detection import is_plain, is_square, lists_of
 
-HEAD = 1 << 16  # bytes that are looked at
-ROOT = rb"\A\s*(?:<!--(?s:.*?)-->\s*|<[?!][^>]*>\s*)*+<(?:\w+:)?"  # of XML
-# files of tools that are no networks, which `torusweep.networks.readers.refused` refuses by their names
+HEAD = 1 << 16  # bytes at a file's beginning that are searched
+ROOT = rb"\A\s*(?:<!--(?s:.*?)-->\s*|<[?!][^>]*>\s*)*+<(?:\w+:)?"  # beginning of XML up to its root's name
+# kinds of files that contain no network, which `torusweep.networks.readers.refused` refuses
 NOT_READ = {
     "hwloc": ROOT + rb"topology\b",
     "nccl-graph": ROOT + rb"graphs\b",
@@ -38,15 +38,15 @@ NOT_READ = {
     "goal": rb"\A(?:\s|/\*(?s:.*?)\*/|//[^\n]*\n)*+num_ranks\s+\d+",
 }
 SUFFIX, CONTENTS = "its suffix", "its contents"
-LISTS = ("edgelist", "adjlist", "metis", "graph6", "matrix")  # whose lines are looked at
+LISTS = ("edgelist", "adjlist", "metis", "graph6", "matrix")  # formats that the look of lines shows
 
 
 class FileFormat(NamedTuple):
     """A format of graph files.
 
-    reader    "module:function"; a text of this form counts as an import (torusweep.tables.keys)
-    suffixes  file suffixes of the format
-    begins    a pattern at the beginning of its files, or of a line there; empty: contents do not show it
+    reader    "module:function"; torusweep.tables.keys counts a text of this form as an import
+    suffixes  file suffixes of the format, separated by blanks
+    begins    pattern of the beginning of the format's files, or of a line there; empty: contents do not show the format
     """
 
     reader: str
@@ -181,11 +181,11 @@ _BEGINS = {
 
 
 class Told(NamedTuple):
-    """A file's format, by its contents and name.
+    """The format of a file, as its contents and its name show it.
 
     name    the format; None if it is unknown
-    others  further formats that its contents fit, with which it would be another network
-    by      what chose among them: SUFFIX or CONTENTS; empty if nothing did
+    others  other formats that the contents fit; read as one of these, the file would be another network
+    by      what decided between the formats: SUFFIX or CONTENTS; empty if nothing did
     """
 
     name: str | None
@@ -194,14 +194,14 @@ class Told(NamedTuple):
 
 
 def format_of(path: Path) -> str | None:
-    """The name of a file's format; None if neither its name nor its contents show it. Raises OSError."""
+    """Return the name of a file's format; None if neither its name nor its contents show it. Raises OSError."""
     return told_of(path).name
 
 
 def told_of(path: Path) -> Told:
-    """The format of a file: by its beginning, else by the lists of text that it fits, else by its suffix.
+    """Find the format of a file: by its beginning, else by the lists of text that it fits, else by its suffix.
 
-    Raises OSError.
+    Raises OSError if the file cannot be read.
     """
     with path.open("rb") as file:
         head = file.read(HEAD)
@@ -215,16 +215,16 @@ def told_of(path: Path) -> Told:
     fits = lists_of(path, head, rest, suffix)
     if fits == ["matrix"] and suffix != ".csv" and not is_square(path, symmetric=named == "adjlist"):
         fits = [] if named is not None else fits
-    if named == "adjlist" and fits:  # any words are one
+    if named == "adjlist" and fits:  # any lines of words fit it
         surer = fits[0] in ("metis", "graph6", "matrix")
         return Told(fits[0], (named,), CONTENTS) if surer else Told(named, _as_adjacencies(fits, head), SUFFIX)
     if named in fits:
         return Told(named, tuple(name for name in fits if name != named), SUFFIX)
-    if named == "metis":  # whose spoilt files look like lists of links, but for those with a node 0, or names
+    if named == "metis":  # damaged METIS files look like lists of links, except lists with a node 0 or names
         spoilt = is_plain(head, zero=False)
-    elif named == "edgelist":  # one with a short line looks like an adjacency list
+    elif named == "edgelist":  # a damaged list, with a short line, looks like an adjacency list
         spoilt = fits == ["adjlist"]
-    else:  # a spoilt file of another format hardly has numbers alone, unless nothing but its suffix tells it
+    else:  # a damaged file of another format hardly has numbers alone, unless only its suffix shows the format
         spoilt = named not in (None, *LISTS) and (named not in _BEGINS or not is_plain(head, zero=True))
     if fits and not spoilt:
         return Told(fits[0], tuple(fits[1:]))
@@ -232,6 +232,6 @@ def told_of(path: Path) -> Told:
 
 
 def _as_adjacencies(fits: list[str], head: bytes) -> tuple[str, ...]:
-    """Other readings of an adjacency list; none if its first lines have one neighbour each, as links have."""
+    """Return other formats of an adjacency list; none if its first lines look like links, with one neighbour each."""
     pairs = all(len(line.replace(b",", b" ").split()) <= 2 for line in head.splitlines()[:4])
     return () if pairs or fits != ["edgelist"] else ("edgelist",)

@@ -1,4 +1,4 @@
-"""Readers of the links between GPUs of a machine: NCCL's topology, `nvidia-smi topo -m`, `rocm-smi --showtopo`."""
+"""Readers of the links between a machine's GPUs: NCCL's topology, `nvidia-smi topo -m`, `rocm-smi --showtopo`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torusweep.networks.families.graph_listing import Listing
 from torusweep.networks.readers.draft import Draft, lines_of
 from torusweep.networks.readers.markup import Element, xml_tree
 
-# compute capability from which on → GB/s of an NVLink in each direction, as NCCL counts it (src/graph/topo.h)
+# least compute capability → GB/s of an NVLink in each direction, as in NCCL (src/graph/topo.h)
 NVLINKS = {100: "40.1", 90: "20.6", 87: "20", 86: "12", 70: "20", 60: "18", 0: "20"}
-GPU_CLASS, NVSWITCH_CLASS = "0x03", "0x068000"  # PCI classes, as they begin
-MOST_NVLINKS = 18  # of a GPU: H100, B200
+GPU_CLASS, NVSWITCH_CLASS = "0x03", "0x068000"  # beginnings of PCI classes
+MOST_NVLINKS = 18  # NVLinks of a GPU: H100, B200
 XGMI_HOP = 15  # weight of one XGMI link, as Linux's amdkfd gives it
-XGMI_WITHIN = 13  # weight within a socket: of partitions of a GPU
+XGMI_WITHIN = 13  # weight between partitions of one GPU, within a socket
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 NO_GPUS = "NCCL finds the NVLinks of such a file as it runs; let it write all of them: NCCL_TOPO_DUMP_FILE"
 PCI_ONLY = "GPUs that only PCI joins have no links of their own; write a list of links"
@@ -25,10 +25,10 @@ PCI_ONLY = "GPUs that only PCI joins have no links of their own; write a list of
 def nccl(path: Path) -> Listing:
     """Read NCCL's topology (NCCL_TOPO_DUMP_FILE): GPUs, which are terminals, and NVLinks to GPUs and NVSwitches.
 
-    A node is called GPU and its number `dev`. NVLinks between two nodes are parallel links, as fast as NCCL takes them
-    to be by the GPU's compute capability. PCI, processors and network cards are not read. GPUs forward, as in
-    NCCL. NVLinks to GPUs that the file does not list, which other processes may use, join nothing, as in NCCL.
-    Raises BadInput where the two ends of an NVLink differ, and for partitions of a GPU.
+    A node is named GPU and its number `dev`. NVLinks between two nodes are parallel links; their speed is what NCCL
+    assumes for the GPU's compute capability. PCI, processors and network cards are not read. As in NCCL, GPUs forward
+    packets, and NVLinks to GPUs that the file does not list, which other processes may use, are left out.
+    Raises BadInput if the two ends of an NVLink differ, and for partitions of a GPU.
     Source: NCCL, src/graph/xml.cc and topo.cc (ncclTopoAddNvLinks), topo.h (ncclTopoNVLinkBw).
     """
     draft, tree = Draft(path), xml_tree(path)
@@ -67,7 +67,7 @@ def nccl(path: Path) -> Listing:
 
 
 def _gpus(draft: Draft, tree: Element) -> dict[str, tuple[int, Element]]:
-    """The node of each GPU, and the GPU, by its busid in small letters."""
+    """Return busid, in small letters → (node, XML element) of each GPU."""
     gpus: dict[str, tuple[int, Element]] = {}
     for pci in tree.all("pci"):
         of_pci = [element for element in pci.inside if element.name == "gpu"]
@@ -82,9 +82,9 @@ def _gpus(draft: Draft, tree: Element) -> dict[str, tuple[int, Element]]:
 
 
 def nvidia_smi(path: Path) -> Listing:
-    """Read the matrix of `nvidia-smi topo -m`: GPUs, which are terminals; NV2 stands for two NVLinks, parallel links.
+    """Read the matrix of `nvidia-smi topo -m`: GPUs, which are terminals, and NVLinks; NV2 is two parallel NVLinks.
 
-    Where a GPU would need more than 18 NVLinks and all pairs have equally many, an NVSwitch joins the GPUs. PCI paths
+    If GPUs would need more than 18 NVLinks and all pairs have the same number, an NVSwitch joins the GPUs. PCI paths
     (SYS, NODE, PHB, PXB, PIX), network cards and affinities are not read; the speed of an NVLink is not in the file.
     Source: the legend of `nvidia-smi topo -m`; outputs of DGX-1, HGX A100 and HGX H100.
     """
@@ -112,7 +112,7 @@ def nvidia_smi(path: Path) -> Listing:
 
 
 def _matrix(draft: Draft) -> list[list[str]]:
-    """The matrix of connections between GPUs, as nvidia-smi names them."""
+    """Return the matrix of connections between GPUs, in the words of nvidia-smi."""
     rows: dict[str, list[str]] = {}
     for line, text in lines_of(draft.path):
         words = ESCAPE.sub("", text).split()
@@ -132,7 +132,7 @@ def _matrix(draft: Draft) -> list[list[str]]:
 
 
 def _nvlinks(draft: Draft, rows: list[list[str]]) -> dict[tuple[int, int], int]:
-    """The number of NVLinks between each two GPUs, in both directions."""
+    """Return (GPU, GPU) → number of NVLinks, for both orders of each pair that NVLinks join."""
     counts: dict[tuple[int, int], int] = {}
     for tail, row in enumerate(rows):
         for head, kind in enumerate(row):
@@ -152,8 +152,8 @@ def _nvlinks(draft: Draft, rows: list[list[str]]) -> dict[tuple[int, int], int]:
 def rocm_smi(path: Path) -> Listing:
     """Read `rocm-smi --showtopo`: GPUs, which are terminals, and an XGMI link for each pair one hop apart.
 
-    Such a pair has the link type XGMI and the weight 15; two hops weigh 30, although the table of hops says 1 for every
-    pair that XGMI joins. The number of bundled XGMI links, PCIe, hops and NUMA are not read.
+    Such a pair has the link type XGMI and the weight 15. Two hops weigh 30, although the table of hops has 1 for every
+    pair that XGMI joins. The number of bundled XGMI links, PCIe, hops and NUMA nodes are not read.
     Partitions of GPUs, which weigh 13 within a GPU and share its links, are refused.
     Source: Linux, drivers/gpu/drm/amd/amdkfd/kfd_crat.c (KFD_CRAT_XGMI_WEIGHT, KFD_CRAT_INTRA_SOCKET_WEIGHT);
     rocm_smi_lib, src/rocm_smi.cc (rsmi_topo_get_link_type).
@@ -180,7 +180,7 @@ def rocm_smi(path: Path) -> Listing:
 
 
 def _tables(draft: Draft) -> tuple[list[str], dict[str, dict[str, list[str]]]]:
-    """The GPUs that rocm-smi names, and its tables between two GPUs: title → GPU → a word for each GPU."""
+    """Return the GPUs that rocm-smi names, and its tables between GPUs: title → GPU → one word for each GPU."""
     columns, tables, current = list[str](), dict[str, dict[str, list[str]]](), ""
     for line, text in lines_of(draft.path):
         words = text.split()

@@ -1,4 +1,4 @@
-"""Reader of containerlab's topologies, YAML."""
+"""Reader of containerlab's topologies, which are YAML."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NO_LINKS = NO_NODES | {"vxlan", "vxlan-stitch"}  # types of links that have one 
 
 
 def containerlab(path: Path) -> Listing:
-    """Read a lab of containerlab: nodes, and links between two endpoints, in the short and the long form.
+    """Read a lab of containerlab: nodes, and links between two endpoints, in their short or long form.
 
-    Links to the host, the management network and others outside are not read, nor kinds, images and interfaces: every
-    node is a terminal and forwards.
+    Links to the host, the management network and other places outside the lab are not read; nor are kinds, images and
+    interfaces. Every node is a terminal and forwards packets.
     Source: containerlab.dev, topology definition.
     """
     document = parse(read_bytes(path, "lab of containerlab", "write the links as a list"), printable(path))

@@ -1,4 +1,4 @@
-"""First lines with counts: in lists of links, where a link may look the same, and in METIS and Chaco files."""
+"""First lines with counts: in METIS and Chaco files, and in lists of links, where a link may look the same."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from torusweep.errors import one_line, printable
 from torusweep.networks.readers.fields import SHOWN, fail, text_lines, words_of
 
-DIGITS = 10  # of a count at most
+DIGITS = 10  # largest number of digits of a count
 
 
 class FirstLine(NamedTuple):
-    """The counts in the first line of a list, and the number of that line.
+    """The counts in the first line of a list of links, and the number of this line.
 
-    first  the lowest number of a node: 0, or 1 if the largest is `nodes`; None if nodes have names
+    first  the lowest number of a node: 0, or 1 if the highest number is `nodes`; None if nodes have names
     names  number of nodes that the links name
     """
 
@@ -32,11 +32,11 @@ class FirstLine(NamedTuple):
 
 
 class _Links(NamedTuple):
-    """The lines behind the first one.
+    """What the lines after the first one show.
 
-    number  number of lines, up to one more than asked for
-    width   number of fields of a line; None if lines differ
-    ends    names of nodes; whether all are whole numbers
+    number  number of these lines; counting stops at one more than the limit
+    width   number of fields in each line; None if lines differ
+    ends    names of nodes; `whole` tells whether all of them are whole numbers
     """
 
     number: int
@@ -46,10 +46,10 @@ class _Links(NamedTuple):
 
 
 def counts_of(path: Path, header: bool | None) -> FirstLine | None:
-    """The counts of a list's first line: nodes, or nodes and links (or nodes twice, and links). None: it is a link.
+    """Return the counts in a list's first line: nodes, or nodes and links (or nodes twice, and links). None for a link.
 
-    header  whether the first line has counts; None: only if the rest fits nothing else
-    Raises BadInput if it may be either and `header` does not say, or if its counts are wrong.
+    header  whether the first line has counts; None: only if the other lines fit nothing else
+    Raises BadInput if the line may be either and `header` is None, or if `header` is true and the counts are wrong.
     """
     lines = text_lines(path)
     line, text = next(lines, (0, ""))
@@ -68,7 +68,7 @@ def counts_of(path: Path, header: bool | None) -> FirstLine | None:
     found = FirstLine(line, nodes, rest.number if links is None else links, _first(rest, nodes), len(rest.ends))
     wrong = ""
     if rest.number != found.links:
-        wrong = f"{found.links:,} links behind the first line, as it says, got {rest.number:,}"
+        wrong = f"{found.links:,} links after the first line, as this line says, got {rest.number:,}"
     elif found.names > nodes or (rest.whole and found.first is None):
         wrong = f"{nodes:,} nodes, as the first line says, got {_most(rest)}"
     if header and wrong:
@@ -91,7 +91,7 @@ def _is_count(word: str) -> bool:
 
 
 def _links(path: Path, first: int, most: int | None) -> _Links:
-    """The lines behind line `first`, at most one more than `most`."""
+    """Read the lines after line `first`; stop after `most` + 1 of them (None: read all)."""
     number, widths, ends, whole = 0, set[int](), set[str](), True
     for line, text in text_lines(path):
         if line <= first:
@@ -107,7 +107,7 @@ def _links(path: Path, first: int, most: int | None) -> _Links:
 
 
 def _first(rest: _Links, nodes: int) -> int | None:
-    """The lowest possible number of a node, 0 or 1; None if nodes have names, or numbers beyond the count."""
+    """Return the lowest possible number of a node, 0 or 1; None if nodes have names or numbers above the count."""
     if not rest.whole or not rest.ends:
         return None if rest.ends else 0
     numbers = [int(end) for end in rest.ends]
@@ -121,12 +121,12 @@ def _most(rest: _Links) -> str:
 
 
 class Metis(NamedTuple):
-    """A graph of METIS or Chaco, each link from both of its ends.
+    """A graph of METIS or Chaco. Each link is listed at both of its ends.
 
     tails, heads  int64[2M], nodes 1 … N
-    weights       int64[2M]; None: the file gives none
-    unread        other contents: weights and sizes of nodes
-    labelled      whether the first number of a line is its node, as in Chaco, and not in the order of the lines
+    weights       int64[2M]; None if the file gives no weights of links
+    unread        other contents that are not read: weights and sizes of nodes
+    labelled      whether lines begin with the number of their node, as in Chaco, and are not in order of these numbers
     """
 
     nodes: int
@@ -138,12 +138,12 @@ class Metis(NamedTuple):
 
 
 def metis_of(path: Path) -> Metis:
-    """Read a first line `nodes links [format [weights of a node]]` and a line for each node, its neighbours.
+    """Read a first line `nodes links [format [weights of a node]]`, then one line per node with its neighbours.
 
-    % begins a comment line; an empty line is a node without links. Raises BadInput for all that does not fit, as METIS
-    does: other counts, a neighbour beyond them, a link at one of its nodes only.
+    % begins a comment line; an empty line is a node without links. Like METIS, raises BadInput for a file that does not
+    fit its first line: other counts, a neighbour above the count, a link listed at only one of its nodes.
     Source: G. Karypis, METIS 5.1.0 manual, §4.1.1, "Graph file"; B. Hendrickson and R. Leland, Chaco 2.0 user's guide,
-    §6.1, whose first digit of the format says that lines begin with their node.
+    §6.1: the first digit of the format says that lines begin with their node.
     """
     rows = _rows(path)
     line, words = next(((line, words) for line, words in rows if words), (1, []))
@@ -196,7 +196,7 @@ def metis_of(path: Path) -> Metis:
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """(line, words) of every line that is no comment. Raises BadInput for what is no text of ASCII."""
+    """Return (line number, words) of every line that is not a comment. Raises BadInput for text that is not ASCII."""
     with path.open("rb") as file:
         lines = [(number, raw) for number, raw in enumerate(file, 1) if raw.lstrip()[:1] != b"%"]
     for number, raw in lines:

@@ -1,4 +1,4 @@
-"""Find the lists of text that a file fits: links, a matrix, METIS, graph6, an adjacency list."""
+"""Find the kinds of text lists that a file fits: links, a matrix, METIS, graph6, an adjacency list."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from torusweep.errors import BadInput
 from torusweep.networks.readers.counts import metis_of
 from torusweep.networks.readers.fields import NUMBER, delimiter_of, fields_of, text_lines, without_comment
 
-ROWS = 4  # lines that tell a list of links, or a matrix
-HEAD_ROWS = 1024  # lines among which the first of METIS is
-METIS_ROWS = 64  # lines that are looked at before the whole file
+ROWS = 4  # lines by which a list of links or a matrix is recognised
+HEAD_ROWS = 1024  # lines that are searched for METIS's first line
+METIS_ROWS = 64  # lines that are checked before the whole file is
 GRAPH6 = re.compile(rb"\s*([?-~]+|:[?-~]*|&[?-~]+)\s*")
 
 
 def lists_of(path: Path, head: bytes, rest: bool, suffix: str) -> list[str]:
-    """The names of the lists of text that a file fits, the likeliest first.
+    """Return the formats of text lists that a file fits, the likeliest first.
 
     head    the beginning of the file
-    rest    whether the file goes on behind `head`
+    rest    whether the file continues after `head`
     suffix  suffix of the file's name; the first line of a .csv file may have names of columns
     """
     if b"\0" in head:
@@ -39,7 +39,7 @@ def lists_of(path: Path, head: bytes, rest: bool, suffix: str) -> list[str]:
 
 
 def _is_adjacency(head: bytes) -> bool:
-    """Whether lines of whole numbers begin with different numbers and have different lengths."""
+    """Whether lines have whole numbers only, begin with different numbers, and have different lengths."""
     rows = [without_comment(line).split() for line in head.decode(errors="ignore").splitlines()[:METIS_ROWS]]
     rows = list(filter(None, rows))
     whole = all(word.isascii() and word.isdigit() for row in rows for word in row)
@@ -47,7 +47,7 @@ def _is_adjacency(head: bytes) -> bool:
 
 
 def is_square(path: Path, *, symmetric: bool) -> bool:
-    """Whether a text has as many numbers a line as lines, and, if asked for, is symmetric."""
+    """Whether a text has the same number of lines and of numbers in each line; with `symmetric`, also is symmetric."""
     try:
         rows = [text.replace(",", " ").split() for _, text in text_lines(path)]
     except BadInput:
@@ -58,7 +58,7 @@ def is_square(path: Path, *, symmetric: bool) -> bool:
 
 
 def is_plain(head: bytes, *, zero: bool) -> bool:
-    """Whether a file begins with numbers and blanks only, 0 among them or not."""
+    """Whether a file begins with numbers and blanks only. With `zero` false, none of these numbers may be 0."""
     rows = [row for row in head.split(b"\n")[:METIS_ROWS] if row.lstrip()[:1] not in (b"%", b"#")]
     words = [word for row in rows for word in row.replace(b",", b" ").split()]
     return all(NUMBER.fullmatch(word.decode(errors="ignore")) and (zero or word != b"0") for word in words)
@@ -79,7 +79,7 @@ def _links_or_matrix(texts: list[str], rest: bool, with_heading: bool) -> str | 
 
 
 def _is_link(text: str) -> bool:
-    """Whether a line is two nodes, and a weight, numbers with units or data in braces."""
+    """Whether a line has two nodes, with or without a weight, numbers with units, or data in braces."""
     fields = fields_of(re.sub(r"\{.*\}$", "", text).strip(" ,"), delimiter_of(text.partition("{")[0]))
     return len(fields) in (2, 3) or (
         len(fields) > 3 and re.search(r"\d\s*[kMGT]?i?[bB](/s|ps|it/s)|\d\s*[num]?s\b", text) is not None
@@ -91,7 +91,7 @@ def _is_link_behind_a_count(texts: list[str]) -> bool:
 
 
 def _is_graph6(content: bytes) -> bool:
-    """Whether a word has as many characters as a graph of its number of nodes; sparse6 has any number."""
+    """Whether a word has the number of characters that graph6 needs for its number of nodes; sparse6 has any number."""
     if content[:1] == b":":
         return len(content) > 1
     square = content[:1] == b"&"
@@ -103,7 +103,7 @@ def _is_graph6(content: bytes) -> bool:
 
 
 def _is_metis(path: Path, head: bytes) -> bool:
-    """Whether a file has the lines and neighbours that its first line counts, with each link at both nodes."""
+    """Whether a file has the lines and neighbours that its first line counts, with each link at both of its nodes."""
     rows = [row.split() for row in head.split(b"\n", HEAD_ROWS)[:HEAD_ROWS] if row.lstrip()[:1] != b"%"]
     first = next((row for row in rows if row), [])
     if not 2 <= len(first) <= 4 or not all(word.isdigit() for word in first):

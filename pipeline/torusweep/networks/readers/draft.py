@@ -1,4 +1,4 @@
-"""A network as a reader collects it from a file: named nodes, links with numbers, and unread data."""
+"""A network while a reader collects it from a file: named nodes, links with numbers, and what is not read."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from torusweep.networks.readers.fields import refuse
 from torusweep.networks.topology import default_memory
 from torusweep.quantities import counted
 
-NOTED = 200  # characters of a note on what is not read
-MEMORY_PER_BYTE = 32  # of a file, while it is read
-OPTIONAL = {"multiplicity"}  # numbers that a link may leave out: it is one link
+NOTED = 200  # largest length of a note on what is not read
+MEMORY_PER_BYTE = 32  # bytes of memory per byte of a file, while it is read
+OPTIONAL = {"multiplicity"}  # numbers that a link may lack; without a multiplicity it is one link
 
 
 class Draft:
-    """Nodes by their names, and links, which `listing` turns into a `Listing`.
+    """Nodes by their names, and links. `listing` makes a `Listing` of them.
 
-    If all names are whole numbers, they are the nodes' numbers. If each link of a directed file has an equal one in the
-    other direction, links have both directions.
+    If all names are whole numbers, they are the nodes' numbers. If each link of a directed file has an equal link in
+    the other direction, links have both directions.
 
     path      the file, for messages
     directed  as in `Listing`
-    left      unread contents of the file; one note names them
+    left      contents of the file that are not read; one note names them
     """
 
     def __init__(self, path: Path, *, directed: bool | None = False) -> None:
@@ -51,17 +51,17 @@ class Draft:
         self._pairs: set[tuple[int, int]] = set()
 
     def fail(self, line: int, expected: str, got: object) -> NoReturn:
-        """Refuse the contents of a line. Raises BadInput."""
+        """Raise BadInput for the contents of a line: what was expected there, and what the line has."""
         refuse(self.path, line, expected, str(got))
 
     def whole(self, text: str, line: int, what: str, most: int = 10**9, least: int = 0) -> int:
-        """A whole number, `least` … `most`. Raises BadInput."""
+        """Parse a whole number, `least` … `most`, which messages call `what`. Raises BadInput for other text."""
         if not (text.isascii() and text.isdigit() and len(text) < 19 and least <= int(text) <= most):
             self.fail(line, f"{what}, {least:,} … {most:,}", text)
         return int(text)
 
     def node(self, name: str, line: int, *, host: bool = False) -> int:
-        """The number of a node, which may be new. Raises BadInput for an empty name, or one that cannot be printed."""
+        """Return the number of a node, which may be new. Raises BadInput for an empty or unprintable name."""
         if name not in self.names and (not name or not name.isprintable()):
             self.fail(line, "a node's name of printable characters", name)
         number = self.names.setdefault(name, len(self.names))
@@ -70,19 +70,19 @@ class Draft:
         return number
 
     def declare(self, name: str, line: int, *, host: bool = False) -> int:
-        """The number of a new node. Raises BadInput if it exists."""
+        """Add a new node and return its number. Raises BadInput if it exists already."""
         if name in self.names:
             self.fail(line, "each node once", name)
         return self.node(name, line, host=host)
 
     def known(self, name: str, line: int) -> int:
-        """The number of an existing node. Raises BadInput for any other."""
+        """Return the number of an existing node. Raises BadInput for a node that the file has not declared."""
         if name not in self.names:
             self.fail(line, "a node that the file declares", name)
         return self.names[name]
 
     def link(self, tail: int, head: int, line: int, **numbers: Any) -> None:
-        """Add a link. Its numbers have the form that `set_numbers` takes; None stands for a missing one."""
+        """Add a link. Its numbers have the form that `set_numbers` takes; None stands for a missing number."""
         for name, value in numbers.items():
             if value is not None:
                 column = self._columns.setdefault(name, [])
@@ -93,19 +93,19 @@ class Draft:
         self._lines.append(line)
 
     def link_once(self, one: int, other: int, line: int) -> None:
-        """Add a link without numbers, unless the two nodes have one."""
+        """Add a link without numbers, unless this method has already joined the two nodes."""
         if (one, other) not in self._pairs:
             self._pairs |= {(one, other), (other, one)}
             self.link(one, other, line)
 
     def __len__(self) -> int:
-        """The number of links."""
+        """Number of links."""
         return len(self._tails)
 
     def listing(self, *, hosts_end: bool = False) -> Listing:
-        """The contents of the file. hosts_end: whether hosts only end packets.
+        """Return the contents of the file. `hosts_end` says whether hosts forward no packets.
 
-        Raises BadInput for numbers that some links have and others have not, and for an empty file.
+        Raises BadInput for an empty file, and if some links have a number that others lack.
         """
         if not self.names:
             raise BadInput(f"{printable(self.path)}: expected nodes and links, got none")
@@ -134,7 +134,7 @@ class Draft:
         return listing
 
     def _complete_columns(self) -> None:
-        """Make columns of numbers as long as the links. Raises BadInput where a number is missing that may not be."""
+        """Fill up columns of numbers to the number of links. Raises BadInput if a link lacks a required number."""
         for name, column in self._columns.items():
             column.extend([None] * (len(self._tails) - len(column)))
             if None in column and name not in OPTIONAL:
@@ -142,7 +142,7 @@ class Draft:
                 fail(self.path, line, f"expected a {name} of every link, got {links} without; add it, or leave all out")
 
     def _cost(self, line: int, text: object) -> float:
-        """A routing weight."""
+        """Parse a routing weight. Raises BadInput unless it is a finite number above 0."""
         try:
             value = float(str(text))
         except ValueError:
@@ -152,14 +152,14 @@ class Draft:
         return value
 
     def _both_ways(self) -> bool:
-        """Whether each link has an equal one in the other direction, with the same numbers."""
+        """Whether each link has a link in the other direction with the same numbers."""
         columns = [*self._columns.values()]
         links = Counter(zip(self._tails, self._heads, *columns))
         return links == Counter(zip(self._heads, self._tails, *columns))
 
 
 def _is_whole(name: str) -> bool:
-    """Whether a name is a whole number in its usual form."""
+    """Whether a name is a whole number below 2⁶² without leading zeros."""
     if not (name.isascii() and name.isdigit() and len(name) < 20):
         return False
     return (name == "0" or name[0] != "0") and int(name) < LARGEST
@@ -174,20 +174,20 @@ def lines_of(path: Path, comment: str = "") -> Iterator[tuple[int, str]]:
 
 
 class Rows:
-    """The lines of a file, to be taken one after another."""
+    """The lines of a file that are not blank, taken one after another."""
 
     def __init__(self, draft: Draft, comment: str = "") -> None:
         self.draft, self.lines = draft, lines_of(draft.path, comment)
 
     def take(self, what: str) -> tuple[int, str]:
-        """The number and text of the next line. Raises BadInput at the end of the file."""
+        """Return (number, text) of the next line. Raises BadInput, which names `what`, at the end of the file."""
         line, text = next(self.lines, (0, ""))
         if not line:
             raise BadInput(f"{printable(self.draft.path)}: expected {what}, got the end of the file")
         return line, text.strip()
 
     def words(self, what: str, least: int, most: int | None = None) -> tuple[int, list[str]]:
-        """The number of the next line and its words, `least` … `most` of them."""
+        """Return (number, words) of the next line. Raises BadInput unless it has `least` … `most` words."""
         line, text = self.take(what)
         words = text.split()
         if not least <= len(words) <= (least if most is None else most):
@@ -195,7 +195,7 @@ class Rows:
         return line, words
 
     def numbers(self, what: str, word: str = "") -> tuple[int, list[int]]:
-        """The number of the next line and the whole numbers in it, behind `word` if there is one."""
+        """Return (number of the next line, whole numbers in it). If `word` is given, the line must begin with it."""
         line, text = self.take(what)
         first, *others = text.split() if word else ("", *text.split())
         if first != word or not others or not all(re.fullmatch(r"-?\d{1,9}", other, re.ASCII) for other in others):
@@ -203,6 +203,6 @@ class Rows:
         return line, [*map(int, others)]
 
     def end(self) -> None:
-        """Refuse lines beyond the file's counts."""
+        """Refuse any further line. Called after as many lines as the file's counts say."""
         for line, text in self.lines:
             self.draft.fail(line, "as many lines as the file says, and its end", text)

@@ -1,4 +1,4 @@
-"""Readers of the topologies of ns-3, as ASTRA-sim has them, and of what ibnetdiscover prints of InfiniBand."""
+"""Readers of ns-3's topologies in the format of ASTRA-sim, and of ibnetdiscover's output on InfiniBand fabrics."""
 
 from __future__ import annotations
 
@@ -16,24 +16,23 @@ from torusweep.networks.families.graph_numbers import set_numbers
 from torusweep.networks.readers.fields import SHOWN, check_nodes, fail, refuse, text_lines
 from torusweep.quantities import counted
 
-MOST_NODES = 2 * 10**7  # of ns-3
+MOST_NODES = 2 * 10**7  # nodes in a topology of ns-3
 NODE_BYTES = 64
-# Gb/s of a lane, as the speed is called; 4xHDR is 200 Gb/s
+# name of a speed → Gb/s of a lane; 4xHDR is 200 Gb/s
 LANES = {"SDR": 2.5, "DDR": 5, "QDR": 10, "FDR10": 10, "FDR": 14, "EDR": 25, "HDR": 50, "NDR": 100, "XDR": 200}
 IB_NODE = re.compile(r'^(Switch|Ca|Rt|Router)\s+(\d{1,6})\s+"([^"]+)"(?:\s*#\s*"([^"]*)")?')
 IB_LINK = re.compile(r'^\[(\d+)\](?:\[[^\]]*\])?(?:\([^)]*\))?\s*"([^"]+)"\s*\[(\d+)\][^#]*(?:#(.*))?$')
-# what does the sums of SHARP in a switch: by its description, or at a port beyond those that cables go to, an odd one
+# SHARP's aggregation node in a switch has such a description, or is at an odd port beyond the ports for cables
 AGGREGATION = re.compile(r"\baggregation node\b|\bsharp\S* an\b", re.IGNORECASE)
-LEAST_PORTS = 36  # of a switch with such a port: Switch-IB 2 has 37, Quantum 41, Quantum-2 65
+LEAST_PORTS = 36  # a switch with such a port has more ports than this: Switch-IB 2 has 37, Quantum 41, Quantum-2 65
 IB_SPEED = re.compile(r"\b(\d+)x([SDQFEHNX]DR(?:10)?)\b")
 
 
 def ns3(path: Path) -> Listing:
-    """Read the topology of ns-3 as ASTRA-sim and HPCC have it: counts, the switches, a line for each link.
+    """Read ns-3's topology in the format of ASTRA-sim and HPCC: counts, the switches, then a line for each link.
 
-    A line has two nodes, a rate, a delay and an error rate, which is not read. All nodes that are no switches are
-    hosts, which have a terminal and forward nothing.
-    ns-3 reads as many lines as the first one counts, even if there are more.
+    A line has two nodes, a rate, a delay and an error rate, which is not read. All nodes that are not switches are
+    hosts, which have a terminal and forward nothing. Lines after the counted number of links are not read, as in ns-3.
     Source: astra-sim/astra-network-ns3, commit 8fd3604: scratch/common.h (SetupNetwork).
     """
     rows = [(line, text.split()) for line, text in text_lines(path)]
@@ -65,13 +64,13 @@ def ns3(path: Path) -> Listing:
     with named(path):
         set_numbers(listing, {"bandwidth": rates, "latency": delays})
     beyond = len(rows) - place - links
-    left = [*(["error rates"] if failing else []), *([f"{counted(beyond, 'line')} behind the links"] if beyond else [])]
+    left = [*(["error rates"] if failing else []), *([f"{counted(beyond, 'line')} after the links"] if beyond else [])]
     note_unread(listing, {"ns-3": left})
     return listing
 
 
 def _ns3_counts(path: Path, line: int, words: list[str]) -> Sequence[int]:
-    """The numbers of nodes, switches and links, from the first line."""
+    """Parse the numbers of nodes, switches and links in the first line."""
     if len(words) != 3 or not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
         fail(path, line, f"expected the numbers of nodes, switches and links, got '{one_line(' '.join(words), SHOWN)}'")
     counts = [*map(int, words)]
@@ -80,12 +79,12 @@ def _ns3_counts(path: Path, line: int, words: list[str]) -> Sequence[int]:
 
 
 class Fabric(NamedTuple):
-    """Names in ibnetdiscover's output that the network has not. Nodes have the network's names.
+    """GUIDs, LIDs and ports in ibnetdiscover's output. Nodes have the names that they have in the network.
 
     switches  GUID of each switch → its name
-    lids      LID → the node, an adapter or a switch
-    ports     (node, port) → the node at the other end
-    uplinks   adapter → the node at its only port
+    lids      LID → the node that has it, an adapter or a switch
+    ports     (node, port) → the node at the other end of the link
+    uplinks   adapter → the node at the other end of its only link
     """
 
     switches: dict[int, str]
@@ -95,7 +94,7 @@ class Fabric(NamedTuple):
 
 
 def fabric_of(path: Path) -> Fabric:
-    """Read GUIDs, LIDs and ports. Raises BadInput for an adapter with several ports, each with its own LIDs."""
+    """Read GUIDs, LIDs and ports that ibnetdiscover printed. Raises BadInput if an adapter has several linked ports."""
     found = _discovered(path)
     names = found.names
     switches, lids = dict[int, str](), dict[int, str]()
@@ -125,10 +124,12 @@ def fabric_of(path: Path) -> Fabric:
 
 
 class _Discovered(NamedTuple):
-    """The file's names of nodes → numbers, (node, port) → (node, port) at the other end, and names to show.
+    """The nodes and links in ibnetdiscover's output.
 
-    speeds          Gb/s of each link, by its lower end; differ: ends whose speed is not that of the other end
-    hosts, devices  adapters, and devices that do SHARP's sums in switches
+    ids, names      the file's name of each node → its number; names to show
+    ports           (node, port) → (node, port) at the other end of the link
+    speeds, differ  Gb/s of each link, by its lower end; lower ends of links whose two ends have different speeds
+    hosts, devices  adapters; adapters within switches that compute SHARP's sums
     """
 
     ids: dict[str, int]
@@ -141,12 +142,11 @@ class _Discovered(NamedTuple):
 
 
 def ibnetdiscover(path: Path) -> Listing:
-    """Read what ibnetdiscover prints of an InfiniBand fabric: switches, and adapters, which are hosts with a terminal.
+    """Read ibnetdiscover's output on an InfiniBand fabric: switches, and adapters, which are hosts with a terminal.
 
-    Hosts forward nothing. SHARP's aggregation nodes, which are adapters within switches, have no terminal. Nodes are
-    called by their descriptions; if these are equal, by type and GUID (H-…: an adapter). Each link is listed at both
-    ends, with its ports and speed (4xHDR: 200 Gb/s). Where the ends say different speeds, the slower is read, with a
-    note.
+    Hosts forward no packets. SHARP's aggregation nodes, which are adapters within switches, have no terminal. Nodes are
+    named by their descriptions; if these are equal, by type and GUID (H-… for an adapter). Each link is listed at both
+    ends, with its ports and speed (4xHDR: 200 Gb/s). If the ends differ in speed, the lower is used, with a note.
     Source: man page ibnetdiscover(8), "topology file format".
     """
     ids, ports, speeds, differ, names, hosts, devices = _discovered(path)
@@ -199,10 +199,10 @@ def _discovered(path: Path) -> _Discovered:
                 end, rate = min(here, there), int(speed[1]) * LANES[speed[2]]
                 differ |= {end} if speeds.get(end, rate) != rate else set()
                 speeds[end] = min(rate, speeds.get(end, rate))
-    called = others | called  # a node of which the file has nothing but its links is called as at their other ends
+    called = others | called  # a node that the file lists only as the other end of links has the name given there
     names = _ib_names(path, ids, called)
     adapters = [node for name, node in ids.items() if name.startswith("H-")]
-    within = {  # at the last port of a switch that has an odd number of them
+    within = {  # adapters at the last port of a switch with an odd number of ports
         node
         for (switch, port), (node, _) in ports.items()
         if port == sizes.get(switch) and port > LEAST_PORTS and port % 2
@@ -213,7 +213,7 @@ def _discovered(path: Path) -> _Discovered:
 
 
 def _ib_names(path: Path, ids: dict[str, int], called: dict[int, str]) -> list[str]:
-    """What nodes are called: by their descriptions where these differ, else by what the file calls them."""
+    """Return the names of nodes: their descriptions if these differ, otherwise their names in the file."""
     times = Counter(called.values())
     names = [name if times[name := called.get(number, "")] == 1 and name else own for own, number in ids.items()]
     if len(set(names)) < len(names):

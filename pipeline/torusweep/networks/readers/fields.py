@@ -11,23 +11,23 @@ from typing import NoReturn
 from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.topology import default_memory
 
-SHOWN = 60  # characters of a wrong name that a message repeats
+SHOWN = 60  # characters of a wrong text that a message shows
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-# a quoted field, which begins where a field can; a sign that begins a comment; a sign within a field
+# a quoted field, which begins where a field can begin; a sign that begins a comment; a sign within a field
 SIGN = re.compile(
     r"""(?<![^\s,;({\[:=])(?:"(?:[^"]|"")*"|'[^']*'(?![^\s,;)}\]:]))|(?P<comment>(?<!\S)[#%])|(?P<inside>[#%])"""
 )
-# data in braces at the end of a line, where a field can begin, behind fields in quotes
+# data in braces at the end of a line, where a field can begin, after fields in quotes
 BRACES = re.compile(r"""(?<![^\s,])(?:"(?:[^"]|"")*"|'[^']*'(?![^\s,])|\([^()]*\)(?![^\s,])|(?P<braces>\{))""")
 # a name in quotes, a tuple of Python, or a word
 WORD = re.compile(r"""(?<![^\s,])(?:"([^"]*)"|'([^']*)'|(\([^()]*\)))(?![^\s,])|([^\s,]+)""")
 
 
 def text_lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[int, str]]:
-    """Yield (line number, text) of every line with text before a comment.
+    """Yield (line number, text) of every line that has text before its comment.
 
-    # and % begin a comment at the beginning of a line and behind a blank, unless in quotes. Within a field they are
-    part of it: `inside` gets such fields, for `notes_on_signs`. Raises BadInput for comments that begin with // or ;.
+    # and % begin a comment at the beginning of a line and after a blank, unless in quotes. Within a field they are
+    part of it: such fields are appended to `inside`, for `notes_on_signs`. Raises BadInput for comments with // or ;.
     """
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
@@ -49,7 +49,7 @@ def text_lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[in
 
 
 def without_comment(text: str, inside: list[str] | None = None) -> str:
-    """A line up to its comment; `inside` gets the first field that contains a comment sign."""
+    """Return a line up to its comment. Fields that contain a comment sign are appended to `inside`."""
     for found in SIGN.finditer(text):
         if found.lastgroup == "comment":
             return text[: found.start()]
@@ -60,15 +60,15 @@ def without_comment(text: str, inside: list[str] | None = None) -> str:
 
 
 def notes_on_signs(inside: list[str]) -> list[str]:
-    """A note on fields that contain a comment sign, if there are any."""
+    """Return a note on fields that contain a comment sign; no note if there are no such fields."""
     if not inside:
         return []
     some = one_line(printable(inside[0]), SHOWN)
-    return [f"# and % within a field read as part of it, as in {some}: a comment begins behind a blank"]
+    return [f"# and % within a field read as part of it, as in {some}: a comment begins after a blank"]
 
 
 def words_of(text: str) -> tuple[list[str], str]:
-    """(words of a line, separated by blanks or commas, without quotes; data in braces at its end)."""
+    """Split a line. Return (words between blanks or commas, without quotes; the data in braces at the line's end)."""
     data = ""
     if "{" in text:
         brace = next((found.start() for found in BRACES.finditer(text) if found.lastgroup), len(text))
@@ -79,7 +79,7 @@ def words_of(text: str) -> tuple[list[str], str]:
 
 
 def fields_of(text: str, delimiter: str | None) -> list[str]:
-    """The fields of a table's line, without quotes, between commas or tabs; its words if the delimiter is None."""
+    """Split a table's line into fields without quotes. `delimiter` is a comma or a tab; None for blanks."""
     if delimiter is None:
         return words_of(text)[0] if '"' in text or "'" in text else text.split()
     try:
@@ -90,27 +90,27 @@ def fields_of(text: str, delimiter: str | None) -> list[str]:
 
 
 def delimiter_of(text: str) -> str | None:
-    """The delimiter of a line's fields: a comma, a tab, or None for blanks."""
+    """Return the delimiter of a line's fields: a comma, a tab, or None for blanks."""
     return next((mark for mark in (",", "\t") if mark in text), None)
 
 
 def check_quotes(path: Path, line: int, text: str) -> None:
-    """Refuse a line with a quote that does not end: fields of several lines are not read."""
+    """Refuse a line with an opening quote but no closing quote: fields that span several lines are not read."""
     if text.count('"') % 2 and re.search(r'(?<![^\s,])"', text):
         refuse(path, line, "a closing quote on the line", text.strip())
 
 
 def fail(path: Path, line: int, reason: str) -> NoReturn:
-    """Refuse a file in one line, with the place."""
+    """Raise BadInput for a line of a file, in one line with the file's name and the line's number."""
     raise BadInput(f"{printable(path)}:{line}: {reason}")
 
 
 def refuse(path: Path, line: int, expected: str, got: str, remedy: str = "") -> NoReturn:
-    """Refuse the text of a line, or a part of it, which is shown."""
+    """Raise BadInput that shows the refused text `got`, which is a line or a part of it."""
     fail(path, line, f"expected {expected}, got '{one_line(printable(got), SHOWN)}'{remedy}")
 
 
 def check_nodes(path: Path, nodes: int, node_bytes: int) -> None:
-    """Raise Refused for more nodes than memory can hold: a few digits can stand for billions."""
+    """Raise Refused for more nodes than memory can hold: a few digits can stand for billions of nodes."""
     if nodes > default_memory() // node_bytes:
         raise Refused(f"{printable(path)}: {nodes:,} nodes are more than this machine's memory can hold")

@@ -13,15 +13,15 @@ from torusweep.networks.families.graph_listing import ENDPOINTS, Listing, named,
 from torusweep.networks.families.graph_numbers import ALSO_CALLED, KNOWN, known_names, set_numbers, set_terminals
 from torusweep.networks.readers.fields import SHOWN, fail, refuse
 
-OF_EDGES = ("id", "source", "target", "type", "weight")  # attributes that say what a link is
+OF_EDGES = ("id", "source", "target", "type", "weight")  # attributes of links that are read
 
 
 def gexf(path: Path) -> Listing:
-    """Read GEXF, as networkx and Gephi write it. Nodes are called by their ids.
+    """Read GEXF, as networkx and Gephi write it. Nodes are named by their ids.
 
-    Attributes of links are read as in GraphML (`torusweep.networks.families.graph_graphml`), weight included, and the
-    number of terminals of nodes. Entity declarations, mixed directions and nodes within nodes are
-    errors.
+    Attributes of links, including weights, and the nodes' numbers of terminals are read as in GraphML
+    (`torusweep.networks.families.graph_graphml`). Entity declarations, mixed directions and nodes within nodes
+    are errors.
     Source: gexf.net, GEXF 1.2 and 1.3; files of Gephi's tests.
     """
     reader = _Reader(path)
@@ -35,21 +35,21 @@ def gexf(path: Path) -> Listing:
 
 
 class _Reader:
-    """The state of a reading; the parser calls its methods."""
+    """The state while a GEXF file is read; the XML parser calls its methods."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.usual, self.kinds = "undirected", set[str]()
-        self.of = ""  # whose attributes are declared: node or edge
-        self.titles: dict[tuple[str, str], str] = {}  # ("node" or "edge", id) → what an attribute is called
+        self.of = ""  # elements whose attributes are being declared: node or edge
+        self.titles: dict[tuple[str, str], str] = {}  # ("node" or "edge", id) → title of an attribute
         self.names: dict[str, int] = {}
         self.nodes: list[dict[str, Any]] = []
         self.links: list[tuple[str, str, int]] = []
         self.data: list[dict[str, Any]] = []
-        self.inside: list[str] = []  # "node" and "edge"
+        self.inside: list[str] = []  # open elements: "node", "edge"
         self.unread: dict[str, dict[str, None]] = {"edge": {}, "node": {}}
-        self.defaults: dict[str, dict[str, str]] = {"edge": {}, "node": {}}  # title → what those without it have
-        self.declared, self.text = "", ""  # title of the attribute whose declaration, or text of the default, is read
+        self.defaults: dict[str, dict[str, str]] = {"edge": {}, "node": {}}  # title → default
+        self.declared, self.text = "", ""  # title and default of the attribute being declared
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end

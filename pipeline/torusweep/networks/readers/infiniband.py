@@ -1,4 +1,4 @@
-"""Readers of reports on InfiniBand and Omni-Path: iblinkinfo, ibdiagnet's and OpenSM's .lst, opareport."""
+"""Readers of reports on InfiniBand and Omni-Path: iblinkinfo, opareport, and the .lst files of ibdiagnet and OpenSM."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torusweep.networks.families.graph_listing import Listing
 from torusweep.networks.readers.draft import Draft, lines_of
 from torusweep.networks.readers.fabrics import AGGREGATION, LANES
 
-# the rate of a lane as tools print it → its name
+# speed of a lane as tools print it → its name
 LANE_RATES = {
     **{"2.5": "SDR", "5": "DDR", "5.0": "DDR", "10": "QDR", "10.0": "QDR", "14": "FDR", "14.0625": "FDR"},
     **{"25": "EDR", "25.78125": "EDR", "50": "HDR", "53.125": "HDR", "100": "NDR", "106.25": "NDR"},
@@ -24,18 +24,18 @@ LST = re.compile(
     r"\{ (CA|SW|Rt)(?:-SM)? Ports:.*?NodeGUID:(\w+) .*?\{(.*?)\} LID:\w+ PN:(\w+) \}\s*"
     r"(?:PHY=(\S+) LOG=(\w+)(?: SPD=(\S+))?)?\s*"
 )
-UP = (None, "ACT", "ARM", "INI")  # states of a link that is there
+UP = (None, "ACT", "ARM", "INI")  # states of a link that is up
 UNKNOWN = "??"  # a width or speed that OpenSM does not name
 OPA_COUNT = re.compile(r"\s*(\d{1,9}) (?:[\w-]+ )*Links in Fabric")
 OPA = re.compile(r"(<->|(\d+(?:\.\d+)?)g(?: +\d+)?)\s+(0x[0-9a-f]+)\s+(\d+)\s+(FI|SW)\s+(.*?)\s*$")
 
 
 def iblinkinfo(path: Path) -> Listing:
-    """Read iblinkinfo's output: switches, and adapters, which are terminals and forward nothing.
+    """Read iblinkinfo's output: switches, and adapters, which are terminals and forward no packets.
 
-    Nodes are called by their descriptions; if these are equal, LIDs are added. Each link is listed at both ends
+    Nodes are named by their descriptions; if these are equal, LIDs are added. Each link is listed at both ends
     and read once, with its width and speed (4X 25.78125 Gbps: 100 Gb/s). Aggregation nodes are no terminals. Ports that
-    are down are left out. What `--line` prints does not tell adapters from switches, and is refused.
+    are down are left out. Output of `--line` is refused, because it does not tell adapters from switches.
     Source: rdma-core, infiniband-diags/iblinkinfo.c.
     """
     draft = Draft(path)
@@ -68,7 +68,7 @@ def iblinkinfo(path: Path) -> Listing:
 
 
 def _ports(draft: Draft) -> tuple[list[tuple[str, str, int]], list[tuple[int, int, re.Match[str]]]]:
-    """Nodes of iblinkinfo (kind, description, line), and ports below them (line, node, match of PORT)."""
+    """Return iblinkinfo's nodes, (kind, description, line) each, and ports, (line, node, match of PORT) each."""
     nodes: list[tuple[str, str, int]] = []
     ports: list[tuple[int, int, re.Match[str]]] = []
     for line, text in lines_of(draft.path):
@@ -83,7 +83,7 @@ def _ports(draft: Draft) -> tuple[list[tuple[str, str, int]], list[tuple[int, in
 
 
 def _rate(draft: Draft, line: int, width: str, lane: str) -> str:
-    """The bandwidth of a link of some lanes."""
+    """Return the bandwidth of a link, as text, from its number of lanes (`width`) and the speed of a lane."""
     if lane not in LANE_RATES or not width or len(width) > 3:
         draft.fail(
             line, f"the width of a link and its speed, one of {', '.join(LANE_RATES)} Gb/s a lane", f"{width}x {lane}"
@@ -92,11 +92,11 @@ def _rate(draft: Draft, line: int, width: str, lane: str) -> str:
 
 
 def subnet_list(path: Path) -> Listing:
-    """Read a .lst of ibdiagnet or OpenSM: a link a line, with its width and speed a lane. Adapters are terminals.
+    """Read a .lst file of ibdiagnet or OpenSM: one link per line, with its width and speed per lane.
 
-    Nodes are called by their descriptions; if these are equal, by their GUIDs. The node of the subnet manager has the
-    type CA-SM or SW-SM. Links that are down are left out. OpenSM writes ?? for widths and speeds newer
-    than EDR, which are not read.
+    Adapters are terminals. Nodes are named by their descriptions; if these are equal, by their GUIDs. The subnet
+    manager's node has the type CA-SM or SW-SM. Links that are down are left out. OpenSM writes ?? for widths and speeds
+    newer than EDR, and these are not read.
     Source: OpenSM, opensm/osm_dump.c (dump_topology_node); ibutils, ibdm/datamodel/Fabric.cpp (parseSubnetLine).
     """
     draft = Draft(path)
@@ -129,10 +129,10 @@ def subnet_list(path: Path) -> Listing:
 
 
 def opareport(path: Path) -> Listing:
-    """Read the links that `opareport -o links` prints of Omni-Path: FI, which are terminals, and SW, switches.
+    """Read the output of `opareport -o links` on Omni-Path: FI nodes, which are terminals, and switches (SW).
 
-    Details of ports and cables, which -d prints below a link, are not read. A note says if the report counts other
-    links than it lists, as it does for a part of the fabric.
+    Details of ports and cables, which -d prints below a link, are not read. If the report counts another number of
+    links than it lists, as it does for a part of the fabric, a note says so.
     Source: opa-ff, IbaTools/opareport/opareport.c (ShowLinksReport, ShowLinkPortBriefSummary).
     """
     draft, other, rate = Draft(path), -1, ""
@@ -160,6 +160,6 @@ def opareport(path: Path) -> Listing:
 
 
 def _called(names: dict[str, str]) -> dict[str, str]:
-    """GUID → name of a node: its description if these differ, otherwise the GUID."""
+    """Return GUID → name of each node: its description if all descriptions differ, otherwise the GUID."""
     plain = len({*names.values()}) == len(names) and all(names.values())
     return names if plain else {guid: guid for guid in names}

@@ -1,6 +1,6 @@
 """Readers of graphs in JSON: Cytoscape, JSON Graph Format, NetJSON, vis.js, D3, MiniEdit; others go to networkx's.
 
-The keys of a file show its format, wherever they stand.
+The keys of a file show its format, whatever their order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torusweep.networks.families.graph_listing import SHOWN, Listing, named
 from torusweep.networks.families.graph_numbers import known_names
 from torusweep.networks.readers.draft import Draft
 
-NOT_NETWORKS = {  # a key of the whole → what such a file is, and what to do
+NOT_NETWORKS = {  # key of the document → what such a file is, and what to do instead
     "lldp": "lldpcli's list of one host's neighbours; join the lists of all hosts as a list of links: host switch",
     "objects": "a drawing by Graphviz (-Tjson); give the file in DOT that it was made from",
     "adjacency": "networkx's adjacency_data; write networkx.node_link_data",
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 
 def json_graph(path: Path) -> Listing:
-    """Read a graph in JSON, in the format that its keys show; networkx's nodes and links by `node_link`."""
+    """Read a graph in JSON, in the format that its keys show. `node_link` reads networkx's format and all others."""
     document = parse_json(path)
     if not isinstance(document, dict):
         return node_link(path)
@@ -50,7 +50,7 @@ def json_graph(path: Path) -> Listing:
 
 
 def _refuse_others(path: Path, document: Json) -> None:
-    """Refuse JSON that is no network, as its keys say."""
+    """Refuse JSON whose keys show that it is not a network."""
     if "elements" in document or ("nodes" in document and document.keys() & {"links", "edges"}):
         return
     for key, what in NOT_NETWORKS.items():
@@ -59,7 +59,7 @@ def _refuse_others(path: Path, document: Json) -> None:
 
 
 def _single_graph(document: Json) -> Any:
-    """The graph of a document, the only one of a list."""
+    """Return the graph of a document, which may be the only element of a list; None if it has none."""
     graph = document.get("graph", document.get("graphs"))
     return graph[0] if isinstance(graph, list) and len(graph) == 1 and "graphs" in document else graph
 
@@ -69,10 +69,10 @@ def _keys_of_first(links: Any) -> set[str]:
 
 
 def _cytoscape(path: Path, document: Json) -> Listing:
-    """Cytoscape.js, and what Cytoscape exports as .cyjs: nodes and edges whose data has id, source and target.
+    """Read JSON of Cytoscape.js and Cytoscape's .cyjs: nodes and edges whose data have id, source and target.
 
-    networkx's cytoscape_data says whether links are directed; Cytoscape, which draws an edge from its source to its
-    target, does not.
+    Files of networkx's cytoscape_data say whether links are directed. Cytoscape's own do not, although Cytoscape draws
+    an edge from its source to its target.
     Source: js.cytoscape.org, "Elements JSON"; networkx, readwrite/json_graph/cytoscape.py.
     """
     elements = document["elements"]
@@ -96,9 +96,9 @@ def _data(path: Path, element: Json) -> Json:
 
 
 def _jgf(path: Path, graph: Json) -> Listing:
-    """JSON Graph Format: nodes, a mapping (version 2) or a list, and edges with source and target.
+    """Read the JSON Graph Format: nodes, as a mapping (version 2) or a list, and edges with source and target.
 
-    Source: jsongraphformat.info, version 2; from its manual only.
+    Source: jsongraphformat.info, version 2; written from its manual, without example files.
     """
     if "hyperedges" in graph:
         _refuse(path, "expected edges between two nodes, got hyperedges of the JSON Graph Format")
@@ -118,9 +118,9 @@ def _jgf(path: Path, graph: Json) -> Listing:
 
 
 def _netjson(path: Path, document: Json) -> Listing:
-    """NetJSON's NetworkGraph: nodes by id, and links with a cost, which have both directions unless costs differ.
+    """Read NetJSON's NetworkGraph: nodes by id, and links with a cost. They have both directions unless costs differ.
 
-    Source: netjson.org, RFC, NetworkGraph; from its manual only.
+    Source: netjson.org, RFC, NetworkGraph; written from its manual, without example files.
     """
     nodes, links = (_objects(path, key, document.get(key)) for key in ("nodes", "links"))
     listed = {(str(link.get("source")), str(link.get("target"))) for link in links}
@@ -130,9 +130,9 @@ def _netjson(path: Path, document: Json) -> Listing:
 
 
 def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tuple[str, ...]) -> Listing:
-    """vis.js (from, to), graphology (key), and D3's nodes without ids, to which links refer by place or name.
+    """Read vis.js (from, to), graphology (key), and D3's nodes without ids, which links name by place or name.
 
-    Links of vis.js with arrows "to" have one direction; so have links of graphology that are not undirected.
+    A link of vis.js has one direction if its arrows are "to"; a link of graphology, unless it is undirected.
     """
     objects = _objects(path, "nodes", nodes)
     key = next((key for key in keys if all(key in node for node in objects)), "")
@@ -155,7 +155,7 @@ def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tupl
 
 
 def _is_directed(path: Path, key: str, edges: list[Json]) -> bool:
-    """Whether links are directed, all or none: graphology (key) says which are not, vis.js which are (arrows "to")."""
+    """Whether all links are directed; refuse a mixture. vis.js has arrows "to", graphology (key) has `undirected`."""
     kinds: set[bool | None]
     if key == "key":
         kinds = {not _flag(path, "undirected", link.get("undirected", False)) for link in edges}
@@ -167,7 +167,7 @@ def _is_directed(path: Path, key: str, edges: list[Json]) -> bool:
 
 
 def _miniedit(path: Path, document: Json) -> Listing:
-    """MiniEdit's file for Mininet: hosts, which only end packets, switches, and links, with bw in Mb/s and delay.
+    """Read MiniEdit's file for Mininet: hosts, which forward no packets, switches, and links with bw (Mb/s) and delay.
 
     Source: Mininet: MiniEdit (loadTopology), and its class TCIntf, whose bw is in Mb/s.
     """
@@ -193,7 +193,7 @@ def _miniedit(path: Path, document: Json) -> Listing:
 def _of_objects(
     draft: Draft, nodes: list[Json], links: list[Json], ends: tuple[str, str], *, drop: set[str], costs: bool = False
 ) -> Listing:
-    """Read nodes by their ids, and links with their known numbers, or a cost."""
+    """Read nodes by their ids, and links with the numbers whose names are known and, with `costs`, their costs."""
     path = draft.path
     for node in nodes:
         draft.declare(_name(path, node.get("id")), 1)

@@ -41,7 +41,7 @@ from torusweep.networks.families.graph_numbers import (
 from torusweep.networks.readers.fields import SHOWN, fail, notes_on_signs, refuse, text_lines
 from torusweep.networks.topology import default_memory
 
-NODE_BYTES = 256  # of a node in igraph
+NODE_BYTES = 256  # memory of a node in igraph
 LIST = "a list of links with more columns needs a heading such as source,target"
 # what NumPy and zipfile raise on damaged files
 DAMAGED = (
@@ -50,14 +50,14 @@ DAMAGED = (
 )
 OTHER_SECTIONS = re.compile(
     r"[ \t]*(\*(?:partition|vector|permutation|cluster|hierarchy))\b", re.IGNORECASE
-)  # of Pajek
+)  # sections of Pajek's files that are not read
 SPARSE = {"data", "indices", "indptr", "row", "col", "offsets", "format", "shape", "_is_array"}  # scipy.sparse.save_npz
 
 
 def gml(path: Path) -> Listing:
-    """Read GML by igraph. Nodes are called by their labels, or names, if all have different ones, else by their ids.
+    """Read GML by igraph. Nodes are named by their labels or names if all of these differ, otherwise by their ids.
 
-    Data in brackets within a node or link, such as its place in a picture, is not read.
+    Data in brackets within a node or link, such as its place in a picture, are not read.
     Source: M. Himsolt, GML: a portable graph file format (1996): directed 1, else undirected; ids are whole numbers.
     """
     graph, warned = _read(path, igraph.Graph.Read_GML)
@@ -75,10 +75,10 @@ def gml(path: Path) -> Listing:
 
 
 def pajek(path: Path) -> Listing:
-    """Read Pajek's network by igraph. Nodes are called by their labels, if these differ, else by their numbers, 1 … N.
+    """Read Pajek's network by igraph. Nodes are named by their labels if these differ, otherwise by number, 1 … N.
 
-    Raises BadInput for arcs and edges in one file, where some links would have one direction, others both, and for
-    several networks. Partitions and vectors are not read; several relations and times are refused.
+    Raises BadInput for several networks in one file, and for both arcs and edges, since only some links would have one
+    direction then. Partitions and vectors are not read; several relations and times are refused.
     Source: Pajek's manual (mrvar.fdv.uni-lj.si/pajek/pajekman.pdf); igraph, src/io/pajek-parser.y.
     """
     text = text_of(path)
@@ -92,7 +92,7 @@ def pajek(path: Path) -> Listing:
     if vertices and int(vertices[0]) > min(2**31, default_memory() // NODE_BYTES):
         raise Refused(f"{printable(path)}: {int(vertices[0]):,} nodes are more than this machine's memory can hold")
     with NamedTemporaryFile("w", suffix=".net", encoding="utf-8") as file:
-        # igraph leaves out all that comes behind an empty line
+        # igraph drops everything after an empty line
         file.write("".join(line + "\n" for line in text.splitlines() if line.strip()))
         file.flush()
         graph, warned = _read(path, igraph.Graph.Read_Pajek, file.name)
@@ -108,7 +108,7 @@ def pajek(path: Path) -> Listing:
 
 
 def _without_partitions(text: str) -> tuple[str, list[str]]:
-    """A Pajek file without the sections that divide or weigh its nodes, and the names of these sections."""
+    """Return a Pajek file without the sections that divide or weigh its nodes, and the names of these sections."""
     parts = re.split(
         r"^(?=[ \t]*\*(?:network|partition|vector|permutation|cluster|hierarchy)\b)", text, flags=re.M | re.I
     )
@@ -118,7 +118,7 @@ def _without_partitions(text: str) -> tuple[str, list[str]]:
 
 
 def _read(path: Path, reader: Callable[[str], Any], place: str = "") -> tuple[Any, str]:
-    """A graph that igraph read from `place` or the path, and igraph's warnings. Raises BadInput with the path."""
+    """Return (graph, warnings) as igraph reads `place` or, by default, `path`. Raises BadInput that names `path`."""
     text_of(path)  # other bytes make igraph fail, or crash
     try:
         with warnings.catch_warnings(record=True) as warned:
@@ -133,10 +133,9 @@ def _read(path: Path, reader: Callable[[str], Any], place: str = "") -> tuple[An
 
 
 def _listing(path: Path, graph: Any, names: Sequence[Any], called_by: str, nested: dict[str, list[str]]) -> Listing:
-    """The listing of a graph of igraph.
+    """Return the `Listing` of a graph of igraph.
 
-    called_by  the attribute with the names of nodes
-    nested     attributes of "edge", "vertex" and "graph" that igraph leaves out
+    called_by  attribute with the names of nodes; nested: attributes of edges, vertices and graph that igraph drops
     """
     listing = Listing(directed=bool(graph.is_directed()), nodes=np.arange(graph.vcount()))
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
@@ -162,12 +161,12 @@ def _listing(path: Path, graph: Any, names: Sequence[Any], called_by: str, neste
 
 
 def _value(value: Any) -> Any:
-    """A link's value; None if it has none, for which igraph gives an empty text or NaN."""
+    """Return a link's value; None if it has none, which igraph shows as an empty text or NaN."""
     return None if value in ("", None) or value != value else value
 
 
 def _name(path: Path, listing: Listing, names: Sequence[Any]) -> None:
-    """Give the nodes distinct names."""
+    """Give the nodes their names. Raises BadInput for a name that cannot be printed."""
     for name in names:
         if not str(name).isprintable():
             shown = one_line(printable(name), SHOWN)
@@ -179,7 +178,7 @@ def _name(path: Path, listing: Listing, names: Sequence[Any]) -> None:
 
 
 def matrix_market(path: Path) -> Listing:
-    """Read a Matrix Market file by SciPy: a link for each entry that is not 0.
+    """Read a Matrix Market file by SciPy: each entry that is not 0 is a link.
 
     Source: math.nist.gov/MatrixMarket/formats.html; scipy.io.mmread.
     """
@@ -199,12 +198,12 @@ def matrix_market(path: Path) -> Listing:
 
 
 def npy(path: Path) -> Listing:
-    """Read an array of NumPy: a square matrix, or links int[E, 2]. Objects (pickles) are not read."""
+    """Read an array of NumPy: a square matrix, or links as int[E, 2]. Arrays of objects (pickles) are refused."""
     return _of_arrays(path, lambda: {"": np.load(path, allow_pickle=False)})
 
 
 def npz(path: Path) -> Listing:
-    """Read a matrix that scipy.sparse.save_npz wrote, or the one array of numpy.savez. Objects are not read."""
+    """Read a matrix that scipy.sparse.save_npz wrote, or the only array of numpy.savez. Objects are refused."""
     return _of_arrays(path, lambda: _arrays(path))
 
 
@@ -221,7 +220,7 @@ def _arrays(path: Path) -> dict[str, Any]:
 def _of_arrays(path: Path, read: Callable[[], dict[str, Any]]) -> Listing:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of files that Python 2 wrote
+            warnings.simplefilter("ignore")  # warnings on files that Python 2 wrote
             arrays = read()
     except DAMAGED as error:
         reason = "pickled objects, which are not read for safety" if "allow_pickle" in str(error) else error
@@ -239,9 +238,9 @@ def _of_arrays(path: Path, read: Callable[[], dict[str, Any]]) -> Listing:
 
 
 def listing_of(path: Path, matrix: Any, names: Sequence[Any] = ()) -> Listing:
-    """The links of a square matrix, dense or sparse: one for each entry that is not 0, whose value is a weight.
+    """Return the links of a square matrix, dense or sparse. Each entry that is not 0 is a link, and its value a weight.
 
-    A symmetric matrix has each link twice. For any other matrix the user must give `directed`.
+    A symmetric matrix has each undirected link twice. For any other matrix the user must give `directed`.
     """
     shape = "×".join(map(str, matrix.shape))
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:
@@ -272,7 +271,7 @@ def listing_of(path: Path, matrix: Any, names: Sequence[Any] = ()) -> Listing:
 
 
 def matrix(path: Path) -> Listing:
-    """Read a matrix as text: N lines of N numbers, or pandas's form with names above and before them."""
+    """Read a matrix as text: N lines of N numbers, or pandas's form with names above columns and before lines."""
     inside = list[str]()
     lines = list(text_lines(path, inside))
     heading = lines[0][1].strip("\ufeff").lstrip()[:1] in (",", ";") if lines else False
@@ -301,6 +300,6 @@ def matrix(path: Path) -> Listing:
 
 
 def _fields(text: str) -> list[str]:
-    """The fields of a line between commas or semicolons, else blanks."""
+    """Split a line into fields: at commas or semicolons if it has any, otherwise at blanks."""
     comma = next((mark for mark in ",;" if mark in text), None)
     return [word.strip() for word in next(csv.reader([text.strip()], delimiter=comma))] if comma else text.split()

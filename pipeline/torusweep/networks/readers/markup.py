@@ -1,4 +1,4 @@
-"""XML of other tools as a tree: elements, their attributes, and lines for messages."""
+"""XML of other tools as a tree of elements with their attributes, and with lines for messages."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from xml.parsers import expat
 from torusweep.errors import Refused, one_line, printable
 from torusweep.networks.families.graph_listing import SHOWN, fail
 
-LARGEST = 2**24  # bytes of a file
-DEEPEST = 100  # elements inside each other
+LARGEST = 2**24  # largest file, in bytes
+DEEPEST = 100  # largest number of elements inside each other
 
 
 @dataclass(slots=True)
 class Element:
-    """An element: its name without a prefix, attributes, line, the elements in it, and its text."""
+    """An XML element: its name without a prefix, attributes, line, the elements inside it, and its text."""
 
     name: str
     attributes: dict[str, str]
@@ -25,32 +25,32 @@ class Element:
     text: str = ""
 
     def all(self, *names: str) -> Iterator[Element]:
-        """Elements with these names, or all elements, at any depth, in the order of the file."""
+        """Yield the elements inside this one, at any depth, in the file's order: those with `names`, or all."""
         for element in self.inside:
             if not names or element.name in names:
                 yield element
             yield from element.all(*names)
 
     def child(self, name: str) -> Element | None:
-        """The first child element with this name."""
+        """Return the first child element with this name; None if there is none."""
         return next((element for element in self.inside if element.name == name), None)
 
     def said(self, name: str) -> str | None:
-        """The text of the first child element with this name; None without one."""
+        """Return the text of the first child element with this name; None if there is none."""
         found = self.child(name)
         return None if found is None else found.text.strip()
 
     def attribute(self, path: Path, name: str) -> str:
-        """The value of an attribute. Raises BadInput if it is missing."""
+        """Return the value of an attribute. Raises BadInput if it is missing or empty."""
         if not self.attributes.get(name):
             fail(path, self.line, f"expected <{one_line(printable(self.name), SHOWN)}> with the attribute {name}")
         return self.attributes[name]
 
 
 def xml_tree(path: Path) -> Element:
-    """Read XML. Entities are refused, and no other file is read.
+    """Read XML as a tree. Entity declarations are refused, and no other file is read.
 
-    Raises BadInput for a file that is not well-formed, Refused for a large or a deep one.
+    Raises BadInput for a file that is not well-formed or too deeply nested, Refused for a file that is too large.
     """
     if path.stat().st_size > LARGEST:
         raise Refused(f"{printable(path)}: expected at most {LARGEST >> 20} MiB of XML; write the links as a list")

@@ -1,4 +1,4 @@
-"""Readers of networks for routing and planning: SNDlib, Repetita, BRITE, Rocketfuel, CAIDA's relationships."""
+"""Readers of networks for routing and planning: SNDlib, Repetita, BRITE, Rocketfuel, CAIDA's AS relationships."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from torusweep.networks.readers.markup import xml_tree
 
 NODE = re.compile(r"(\S+) \( \S+ \S+ \)( \( ?\))*")
 LINK = re.compile(r"(\S+) \( (\S+) (\S+) \) (\S+) (\S+) (\S+) (\S+) \(((?: \S+ \S+)*) ?\)")
-BRITE_DIGITS = 6  # of a delay in ms, which is read to a nanosecond, and of a bandwidth in Mb/s, read to a bit a second
+BRITE_DIGITS = 6  # decimal places of delays (ms, so to a ns) and of bandwidths (Mb/s, so to a b/s)
 SNDLIB_UNITS = {"MBITPERSEC": " Mb/s"}
 ROUTER = re.compile(r"(-?\d+) @(\S*)\s+(\+\s+)?(bb\s+)?\(\d+\)\s*(&\d+\s+)?->\s*((?:<\d+>\s*)*)((?:\{-?\d+\}\s*)*)=.*")
 AS_NUMBER = re.compile(r"\d{1,10}", re.ASCII)
 
 
 class _Link(NamedTuple):
-    """A link of SNDlib: its ends, installed capacity, capacities of modules, and whether it has costs."""
+    """A link of SNDlib: its ends, installed capacity, the capacities of its modules, and whether it has costs."""
 
     line: int
     source: str
@@ -36,9 +36,9 @@ class _Link(NamedTuple):
 def sndlib(path: Path) -> Listing:
     """Read a network of SNDlib in its native format: nodes, links, and capacities.
 
-    The installed capacity is the bandwidth. If none is installed anywhere and each link can have one module,
-    the module's is. Capacities have the unit of the demands: Mb/s where META says MBITPERSEC, else they are read as
-    flits a cycle. Costs, demands and paths are not read. Whether links are directed stands in SNDlib's model file.
+    The bandwidth is the installed capacity. If no link has any installed and each has exactly one module, it is the
+    module's capacity. Capacities are in Mb/s if META says MBITPERSEC; otherwise they are read as flits a cycle. Costs,
+    demands and paths are not read. Only SNDlib's model file, which is not read, says whether links are directed.
     Source: sndlib.put.poznan.pl, native format, version 1.0: of a link "( source target ) pre_installed_capacity
     pre_installed_capacity_cost routing_cost setup_cost ( {module_capacity module_cost}* )".
     """
@@ -73,7 +73,7 @@ def sndlib(path: Path) -> Listing:
 
 
 def sndlib_xml(path: Path) -> Listing:
-    """Read a network of SNDlib in XML, as `sndlib` reads its native format."""
+    """Read a network of SNDlib in XML: the same data as `sndlib` reads from its native format."""
     draft, links, tree = Draft(path, directed=None), list[_Link](), xml_tree(path)
     for node in tree.all("node"):
         draft.declare(node.attribute(path, "id"), node.line)
@@ -94,7 +94,7 @@ def sndlib_xml(path: Path) -> Listing:
 
 
 def _of_sndlib(draft: Draft, links: list[_Link], unit: str) -> Listing:
-    """Make the network. unit: the file's unit of capacities and demands, or empty."""
+    """Make the network of SNDlib's links. `unit` is the file's unit of capacities and demands, "" if it gives none."""
     none = all(NUMBER.fullmatch(link.installed) and float(link.installed) == 0 for link in links)
     single = none and all(len(link.modules) == 1 for link in links)
     for link in links:
@@ -116,7 +116,7 @@ def _of_sndlib(draft: Draft, links: list[_Link], unit: str) -> Listing:
 def repetita(path: Path) -> Listing:
     """Read a topology of Repetita: directed links with an IGP weight, which is a cost, a bandwidth and a delay.
 
-    As in Repetita's own files, a bandwidth is in kb/s and a delay in µs. Labels of links and places of nodes are not
+    As in Repetita's own files, bandwidths are in kb/s and delays in µs. Labels of links and places of nodes are not
     read.
     Source: repetita.info.ucl.ac.be, Data Format.
     """
@@ -144,10 +144,10 @@ def repetita(path: Path) -> Listing:
 
 
 def brite(path: Path) -> Listing:
-    """Read a topology that BRITE generated: bandwidths in Mb/s, delays in ms, as ns-3 takes them, rounded to a ns.
+    """Read a topology that BRITE generated. Bandwidths are in Mb/s and delays in ms, as in ns-3, rounded to a ns.
 
-    An edge with the type or the sign of a directed one has one direction. Places, degrees, lengths and autonomous
-    systems are not read. A hierarchy has a line for the model of each level.
+    An edge has one direction if its type or its last field says so. Places, degrees, lengths and autonomous
+    systems are not read. A hierarchical topology has a line for the model of each level.
     Source: BRITE's user manual, output format; the units as ns-3 takes them, src/brite/helper/brite-topology-helper.cc.
     """
     draft, directed = Draft(path), set[bool]()
@@ -156,7 +156,7 @@ def brite(path: Path) -> Listing:
     rows.take("the model of BRITE")
     for kind, fields in (("Nodes", 5), ("Edges", 6)):
         line, text = rows.take(f"{kind}: ( N )")
-        while text.startswith("Model ("):  # of each level, below that of the hierarchy
+        while text.startswith("Model ("):  # the model of each level, below that of the hierarchy
             line, text = rows.take(f"{kind}: ( N )")
         if (head := re.match(rf"{kind}: *\( *(\d{{1,9}}) *\)", text, re.ASCII)) is None:
             draft.fail(line, f"{kind}: ( N )", text)
@@ -176,7 +176,7 @@ def brite(path: Path) -> Listing:
 
 
 def _add_brite(draft: Draft, line: int, words: list[str]) -> None:
-    """An edge of BRITE. A bandwidth or delay of 0 or less is none."""
+    """Add an edge of BRITE. A bandwidth or a delay of 0 or less counts as missing."""
     if not all(map(NUMBER.fullmatch, words[3:6])):
         draft.fail(line, "numbers as length, delay and bandwidth", " ".join(words))
     delay, bandwidth = Fraction(words[4]), Fraction(words[5])
@@ -193,9 +193,9 @@ def _add_brite(draft: Draft, line: int, words: list[str]) -> None:
 
 
 def rocketfuel(path: Path) -> Listing:
-    """Read Rocketfuel's weights.intra or latencies.intra: two routers and a number a line, in both directions.
+    """Read Rocketfuel's weights.intra or latencies.intra: two routers and a number per line, for each direction.
 
-    The file's name says whether it is a weight, which is a cost, or a latency in ms.
+    The file's name says whether the number is a weight, which is a cost, or a latency in ms.
     Source: rocketfuel maps, weights-dist; ns-3, src/topology-read (weights); FNSS, parse_rocketfuel_isp_latency (ms).
     """
     draft = Draft(path, directed=True)
@@ -218,9 +218,9 @@ def rocketfuel(path: Path) -> Listing:
 
 
 def rocketfuel_map(path: Path) -> Listing:
-    """Read Rocketfuel's .cch: routers, and their links to routers of the same provider.
+    """Read Rocketfuel's .cch files: routers, and their links to routers of the same provider.
 
-    Links to other providers ({-1}), routers of these, places, backbone signs and names are not read.
+    Links to other providers ({-1}), the routers of these providers, places, backbone signs and names are not read.
     Source: rocketfuel maps: "uid @loc [+] [bb] (num_neigh) [&ext] -> <nuid-1> … {-euid} … =name[!] rn".
     """
     draft, links = Draft(path, directed=True), list[tuple[str, str, int]]()
@@ -241,9 +241,9 @@ def rocketfuel_map(path: Path) -> Listing:
 
 
 def as_relationships(path: Path) -> Listing:
-    """Read CAIDA's AS relationships, serial-1 and serial-2: a link for each pair of autonomous systems.
+    """Read CAIDA's AS relationships, serial-1 and serial-2: one link for each pair of autonomous systems.
 
-    Who pays whom, which decides on routes between autonomous systems, and the source are not read.
+    The relationship (who pays whom), which decides on routes between autonomous systems, and the source are not read.
     Source: CAIDA, README of as-relationships (serial-1, serial-2).
     """
     draft = Draft(path)

@@ -1,4 +1,4 @@
-"""Readers of text of graph libraries and collections: KONECT, GDF, TGF, LGF, VNA, LEDA, LGL, SIF, CAMINOS."""
+"""Readers of text formats of graph libraries and collections: KONECT, GDF, TGF, LGF, VNA, LEDA, LGL, SIF, CAMINOS."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torusweep.networks.families.graph_numbers import known_names
 from torusweep.networks.readers.draft import Draft, Rows, lines_of
 from torusweep.networks.readers.fields import NUMBER, check_nodes
 
-NODE_BYTES = 256  # of a node by its name
+NODE_BYTES = 256  # memory of a node with its name
 KONECT_WEIGHTS = (
     *("unweighted", "positive", "posweighted", "signed", "multisigned"),
     *("weighted", "multiweighted", "multiposweighted"),
@@ -22,16 +22,16 @@ WORDS = re.compile(r'"([^"]*)"|([^\s"]+)')  # names with blanks stand in quotes
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a line, without quotes."""
+    """Split a line into words at blanks, and remove quotes around words."""
     return [quoted or plain for quoted, plain in WORDS.findall(text)]
 
 
 def konect(path: Path) -> Listing:
-    """Read a network of KONECT (out.*): links, their weights or how often they are repeated.
+    """Read a network of KONECT (out.*): links, with their weights or the number of times that they are repeated.
 
     The first line says whether links are directed (asym) or not (sym), or join two kinds of nodes (bip), which are
     called left and right. Times are not read. Networks whose links come and go (dynamic) are refused.
-    Source: KONECT's handbook (konect.cc), format of out.* files, and its page "Edge weights"; from its manual only.
+    Source: KONECT's handbook (konect.cc), format of out.* files, and its page "Edge weights"; without example files.
     """
     lines = lines_of(path)
     line, text = next(lines, (1, ""))
@@ -59,9 +59,9 @@ def konect(path: Path) -> Listing:
 
 
 def gdf(path: Path) -> Listing:
-    """Read GDF of GUESS: nodes by their names, and links with their numbers, where they are known.
+    """Read GDF, the format of GUESS: nodes by their names, and links with those of their numbers whose names are known.
 
-    Links are directed if the column `directed` says so, for all links or for none; without it they are not.
+    Links are directed if the column `directed` says so, which must be the same for all links; undirected without it.
     Source: GUESS's manual, GDF; Gephi, ImporterGDF.java.
     """
     draft, columns, kind = Draft(path), list[str](), ""
@@ -101,11 +101,11 @@ def gdf(path: Path) -> Listing:
 
 
 def tgf(path: Path) -> Listing:
-    """Read the Trivial Graph Format: nodes and labels, a line #, directed links. Labels that differ are the names.
+    """Read the Trivial Graph Format: nodes with labels, a line #, directed links. Labels name the nodes if they differ.
 
     Labels of links are not read.
-    Source: yEd's manual, "Trivial Graph Format"; from its manual only: it calls edges neither directed nor undirected,
-    and yEd draws them from the first node to the second.
+    Source: yEd's manual, "Trivial Graph Format", without example files. The manual calls edges neither directed nor
+    undirected, and yEd draws them from the first node to the second.
     """
     draft, links = Draft(path, directed=True), list[tuple[int, list[str]]]()
     labels: dict[str, str] = {}
@@ -134,7 +134,7 @@ def tgf(path: Path) -> Listing:
 
 
 def lgf(path: Path) -> Listing:
-    """Read LEMON's graph format: nodes by their labels, @arcs, which are directed, or @edges, and numbers of links.
+    """Read LEMON's graph format: nodes by label, links as @arcs, which are directed, or @edges, and numbers of links.
 
     Other maps and sections are not read.
     Source: lemon.cs.elte.hu, LEMON graph format; files that JGraphT's LemonExporter writes.
@@ -176,7 +176,7 @@ def lgf(path: Path) -> Listing:
 
 
 def vna(path: Path) -> Listing:
-    """Read NetDraw's VNA: nodes, and ties, which are directed unless each has an equal one in the other direction.
+    """Read NetDraw's VNA: nodes and ties. Ties are directed unless each has an equal tie in the other direction.
 
     The strength of a tie is a weight. Other columns, and how nodes are drawn, are not read.
     Source: NetDraw's guide, "VNA data file format"; files of Gephi's ImporterVNA and ExporterVNA.
@@ -206,7 +206,7 @@ def vna(path: Path) -> Listing:
 
 
 def leda(path: Path) -> Listing:
-    """Read LEDA's graph: nodes 1 … N, directed (-1) or not (-2). Labels of nodes and links are not read.
+    """Read LEDA's graph format: nodes 1 … N, and links that are directed (-1) or not (-2). Labels are not read.
 
     Source: LEDA's writer (graph::write), and networkx, readwrite/leda.py.
     """
@@ -232,7 +232,7 @@ def leda(path: Path) -> Listing:
 
 
 def lgl(path: Path) -> Listing:
-    """Read igraph's LGL format: a node behind #, then a line for each neighbour, with or without a weight.
+    """Read igraph's LGL format: a line with # and a node, then a line for each neighbour, with or without a weight.
 
     Source: igraph, src/io/lgl.c (igraph_read_graph_lgl).
     """
@@ -249,11 +249,11 @@ def lgl(path: Path) -> Listing:
 
 
 def sif(path: Path) -> Listing:
-    """Read Cytoscape's SIF: lines with a node, the kind of a link and its targets, or with a node alone.
+    """Read Cytoscape's SIF: lines with a node, the kind of its links and their targets, or with a node alone.
 
-    Names and kinds are divided by tabs where the file has a tab, else by blanks. Links have both directions, and their
-    kinds are not read: links of different kinds are parallel links, those of one kind are one link.
-    Source: Cytoscape's manual, "Supported Network File Formats: SIF Format"; from its manual only.
+    Fields are separated by tabs if the file has a tab, otherwise by blanks. Links have both directions, and their kinds
+    are not read: links of different kinds between two nodes are parallel links, links of one kind are one link.
+    Source: Cytoscape's manual, "Supported Network File Formats: SIF Format"; without example files.
     """
     draft, rows, seen = Draft(path), [*lines_of(path)], set[tuple[int, str, int]]()
     mark = "\t" if any("\t" in text for _, text in rows) else None
@@ -272,7 +272,7 @@ def sif(path: Path) -> Listing:
 
 
 def caminos(path: Path) -> Listing:
-    """Read CAMINOS' file of adjacencies: NODOS and GRADO, then N and a router, and its neighbours.
+    """Read CAMINOS' file of adjacencies: NODOS and GRADO, then for each router a line N and a line of its neighbours.
 
     Source: caminos-lib, src/topology/mod.rs (write_adjacencies_to_file).
     """

@@ -1,4 +1,4 @@
-"""Refuse files of known tools that hold no network as they stand, and say what to do instead."""
+"""Refuse files of known tools that contain no network in a readable form, and say what to do instead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIST = "write its links as a list, a line each: one other"
 
 
 class Foreign(NamedTuple):
-    """A description of a file, and what to do instead."""
+    """What a file is, and what the user can do instead."""
 
     what: str
     remedy: str
@@ -54,13 +54,13 @@ KNOWN = {
 
 
 def refuse(path: Path, name: str) -> NoReturn:
-    """Refuse a file of a tool in NOT_READ, with what it is and what to do instead."""
+    """Raise BadInput for a file of a tool in NOT_READ. The message says what the file is and what to do instead."""
     what, remedy = SPELLED[name](path) if name in SPELLED else KNOWN[name]
     raise BadInput(f"{printable(path)}: expected a network, got {what}; {remedy}")
 
 
 def booksim(path: Path) -> Foreign:
-    """A configuration of BookSim2, and the spelling of its network, where there is one.
+    """Describe a configuration of BookSim2. The remedy is the spelling of its network, if a family here makes it.
 
     Source: booksim2, src/networks.
     """
@@ -87,7 +87,7 @@ def booksim(path: Path) -> Foreign:
 
 
 def astra_sim(path: Path) -> Foreign:
-    """A network.yml of ASTRA-sim's analytical backend, and the spelling of its network, where there is one.
+    """Describe ASTRA-sim's network.yml (analytical backend). The remedy is its network's spelling, if there is one.
 
     Bandwidths are in GB/s, latencies in ns.
     Source: astra-network-analytical, NetworkParser.cpp and input/.
@@ -119,7 +119,7 @@ def astra_sim(path: Path) -> Foreign:
 
 
 def noxim(path: Path) -> Foreign:
-    """A configuration of Noxim, and the spelling of its network: a mesh."""
+    """Describe a configuration of Noxim. The remedy is the spelling of its network, if that is a mesh."""
     given = {str(key).lower(): value for key, value in _yaml(path, "configuration of Noxim").items()}
     sides = [_whole(path, key, str(given.get(key))) for key in ("mesh_dim_x", "mesh_dim_y")]
     kind = str(given.get("topology", "MESH")).upper()

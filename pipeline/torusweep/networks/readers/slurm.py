@@ -12,18 +12,18 @@ from torusweep.errors import Refused, one_line, printable
 from torusweep.networks.families.graph_listing import SHOWN, Listing, fail
 from torusweep.networks.readers.draft import Draft, lines_of
 
-MOST_HOSTS = 10**7  # of a list such as node[0-9999]
-KINDS = ("tree", "ring", "torus3d", "block", "flat")  # of a topology in topology.yaml
+MOST_HOSTS = 10**7  # largest length of a list such as node[0-9999]
+KINDS = ("tree", "ring", "torus3d", "block", "flat")  # kinds of topologies in topology.yaml
 NO_LINKS = "names nodes that are near, and no links; write a tree of switches (topology/tree), or a list of links"
 
 
 def slurm(path: Path) -> Listing:
     """Read Slurm's topology.conf: the tree of topology/tree, or the rings of topology/ring.
 
-    Below each switch are nodes, which are terminals and forward nothing, or switches. In a ring each node is linked
-    with the next, and the last with the first. A line may go on behind a backslash. In the output of `scontrol show
-    topology`, a switch above others lists the nodes below them again; these are left out. LinkSpeed has no unit and is
-    not read. Blocks (topology/block) are refused.
+    Below each switch of a tree are nodes, which are terminals and forward nothing, or switches. In a ring each node is
+    linked to the next, and the last to the first. A backslash continues a line. In the output of `scontrol show
+    topology`, a switch above other switches lists again the nodes below them; these are left out. LinkSpeed has no unit
+    and is not read. Blocks (topology/block) are refused.
     Source: man page topology.conf(5).
     """
     draft, switches = Draft(path), False
@@ -46,7 +46,7 @@ def slurm(path: Path) -> Listing:
 
 
 def _joined(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield lines, with a line and its continuations behind backslashes as one."""
+    """Yield (line number, text) of lines, each joined with the lines that continue it after a backslash."""
     begun, start = "", 0
     for line, text in lines_of(path, "#"):
         start = start if begun else line
@@ -55,14 +55,14 @@ def _joined(path: Path) -> Iterator[tuple[int, str]]:
         if not begun:
             yield start, whole
     if begun.strip():
-        fail(path, start, "expected another line behind the backslash, got the end of the file")
+        fail(path, start, "expected another line after the backslash, got the end of the file")
 
 
 def slurm_yaml(path: Path) -> Listing:
     """Read one topology of Slurm's topology.yaml: a tree, rings, or a 3D torus.
 
-    If there are several, the first that is cluster_default is read. In a torus, nodes go from x to z. Blocks and flat
-    topologies name no links and are refused, as are regions of a torus, whose other cells have no node.
+    If there are several, the first with cluster_default is read. In a torus, nodes are listed with x fastest, z last.
+    Blocks and flat topologies name no links and are refused. So are regions of a torus, whose other cells have no node.
     Source: man page topology.yaml(5).
     """
     document = parse(read_bytes(path, "topology.yaml of Slurm", "write the links as a list"), printable(path))
@@ -99,7 +99,7 @@ def slurm_yaml(path: Path) -> Listing:
 
 
 def _mappings(document: Document, place: tuple[str | int, ...], value: Any) -> list[dict[str, Any]]:
-    """A list of mappings, at least one."""
+    """Return the value if it is a list of at least one mapping. Raises BadInput otherwise."""
     if not isinstance(value, list) or not value or not all(isinstance(entry, dict) for entry in value):
         raise document.refused(place, f"expected a list of mappings, as Slurm's topology.yaml has, got {shown(value)}")
     return value
@@ -112,7 +112,7 @@ def _text(document: Document, place: tuple[str | int, ...], key: str, value: Any
 
 
 def _add_switch(draft: Draft, line: int, name: str, nodes: object, below: object) -> None:
-    """Link a switch to the nodes and switches below it, each once: the other end may list the link, too."""
+    """Link a switch to the nodes and switches below it. A link that both ends list is added once."""
     switch = draft.node(name, line)
     for key, listed in (("nodes", nodes), ("switches", below)):
         for other in hosts_of(draft.path, line, listed) if listed is not None else ():
@@ -127,7 +127,7 @@ def _add_ring(draft: Draft, line: int, names: list[str]) -> None:
 
 
 def _add_torus(draft: Draft, document: Document, place: tuple[str | int, ...], entry: dict[str, Any]) -> None:
-    """A torus of x × y × z cells; the link of two cells in a dimension of two is one link."""
+    """Add a torus of x × y × z cells. In a dimension of two cells, these are joined by one link, not two."""
     dims = entry.get("dims")
     sides = [int(dims[axis]) for axis in "xyz" if type(dims.get(axis)) is int] if isinstance(dims, dict) else []
     if len(sides) < 3 or not all(1 <= side < MOST_HOSTS for side in sides):
@@ -150,7 +150,7 @@ def _add_torus(draft: Draft, document: Document, place: tuple[str | int, ...], e
 
 
 def hosts_of(path: Path, line: int, text: object) -> list[str]:
-    """The names of a list such as tux[0-3,7],login."""
+    """Expand a list of host names such as tux[0-3,7],login into single names."""
     found: list[str] = []
     for part in re.findall(r"(?:[^,\[\]]|\[[^\[\]]*\])+", str(text)):
         names = [""]

@@ -1,4 +1,4 @@
-"""Readers of text: DOT, graph6 and sparse6, DIMACS, SNAP's lists, matrices of numbers."""
+"""Readers of text formats: DOT, graph6, digraph6 and sparse6, DIMACS, SNAP's lists of links, METIS and Chaco."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from torusweep.networks.readers.counts import metis_of
 from torusweep.networks.readers.fields import check_nodes, refuse, text_lines
 
 NODE_BYTES = 64
-SNAP_LINES = 20  # that comments stand on
-PROBLEMS = "edge", "col", "sp", "max", "min"  # of DIMACS
+SNAP_LINES = 20  # first lines, in which comments are sought
+PROBLEMS = "edge", "col", "sp", "max", "min"  # problems of DIMACS
 DOT_TOKEN = re.compile(
     r"""\s+|//[^\n]*|^\#[^\n]*|/\*.*?\*/"""
     r"""|(?P<id>"(?:[^"\\]|\\.)*"|[A-Za-z_\x80-\U0010ffff][\w\x80-\U0010ffff]*|-?(?:\.\d+|\d+(?:\.\d*)?)|<[^<>]*>)"""
@@ -29,17 +29,17 @@ DOT_TOKEN = re.compile(
 
 
 class _Dot:
-    """A graph in DOT as it is read, statement by statement."""
+    """A graph in DOT while it is read, statement by statement."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.text = path, text_of(path)
         self.tokens = self._tokens()
         self.names: dict[str, int] = {}
         self.links: list[tuple[int, int]] = []
-        self.data: list[dict[str, str]] = []  # of each link
+        self.data: list[dict[str, str]] = []  # attributes of each link
         self.of_nodes: list[dict[str, str]] = []
         self.of_graph: dict[str, str] = {}
-        self.usual: dict[str, dict[str, str]] = {"edge": {}, "node": {}, "graph": self.of_graph}  # of this subgraph
+        self.usual: dict[str, dict[str, str]] = {"edge": {}, "node": {}, "graph": self.of_graph}  # in this subgraph
         self.take()
 
     def _tokens(self) -> Iterator[tuple[str, str, int]]:
@@ -57,7 +57,7 @@ class _Dot:
         refuse(self.path, self.text.count("\n", 0, place) + 1, expected, got)
 
     def take(self) -> str:
-        """Return the next token and move on."""
+        """Return the current token and move on to the next one."""
         taken = getattr(self, "token", "")
         self.kind, self.token, self.place = next(self.tokens, ("end", "the end", len(self.text)))
         return taken
@@ -107,7 +107,7 @@ class _Dot:
         return self.names.setdefault(name, len(self.names))
 
     def ends(self, depth: int) -> list[int]:
-        """The nodes that a name or a subgraph stands for."""
+        """Read a node or a subgraph, and return its nodes."""
         if self.kind == "id" and self.token.lower() == "subgraph":
             self.take()
             if self.kind == "id":
@@ -117,7 +117,7 @@ class _Dot:
         return self.statements(depth + 1)
 
     def statements(self, depth: int = 0) -> list[int]:
-        """The nodes of statements in braces."""
+        """Read statements in braces, and return the nodes that they contain."""
         if depth > 50:
             self.fail(self.token, self.place, "at most 50 levels of subgraphs")
         self.expect("{")
@@ -145,7 +145,7 @@ class _Dot:
         return inside
 
     def graph_attribute(self, nodes: list[int], inside: list[int]) -> None:
-        """An attribute of the graph: its name has been taken for a node, and is none unless it is met elsewhere."""
+        """Read an attribute of the graph. Its name, taken for a node, is removed unless it occurs elsewhere."""
         self.take()
         self.of_graph[next(name for name, node in self.names.items() if [node] == nodes)] = self.name()
         if not any(node in inside or any(node in link for link in self.links) for node in nodes):
@@ -153,7 +153,7 @@ class _Dot:
             self.of_nodes.pop()
 
     def chain(self, chain: list[list[int]], depth: int) -> list[int]:
-        """The nodes of a statement that begins with the first of a chain: nodes, or links from each to the next."""
+        """Read a statement from its first nodes, `chain`, on: a node, or links to the next nodes. Return all nodes."""
         while self.is_mark("->", "--"):
             if (self.token == "->") != self.directed:
                 self.fail(self.token, self.place, "'->' in a digraph, '--' in a graph")
@@ -168,7 +168,7 @@ class _Dot:
         return [node for nodes in chain for node in nodes]
 
     def graph(self) -> Listing:
-        """The nodes and links of the file, which has one graph."""
+        """Read the nodes and links of the file. Raises BadInput unless it has exactly one graph."""
         strict = self.token.lower() == "strict"
         if strict:
             self.take()
@@ -209,14 +209,14 @@ class _Dot:
 def dot(path: Path) -> Listing:
     """Read a graph in DOT, the language of Graphviz: nodes by their names, links with their attributes, subgraphs.
 
-    If all nodes have different attributes `name`, as igraph writes them, these are their names.
+    If all nodes have different attributes `name`, as in files of igraph, these are the nodes' names.
     Source: graphviz.org, "DOT Language".
     """
     return _Dot(path).listing()
 
 
 def graph6(path: Path) -> Listing:
-    """Read graph6, digraph6 or sparse6, as nauty and networkx write them: the one graph of the file.
+    """Read graph6, digraph6 or sparse6, as nauty and networkx write them. The file must have exactly one graph.
 
     Source: B. D. McKay, "Description of graph6, sparse6 and digraph6 encodings" (users.cecs.anu.edu.au/~bdm/data).
     """
@@ -242,7 +242,7 @@ def graph6(path: Path) -> Listing:
 
 
 def _matrix6(path: Path, n: int, bits: np.ndarray, *, directed: bool) -> np.ndarray:
-    """int64[E, 2]: the ends of links, from a matrix by rows where directed, else its upper triangle by columns."""
+    """Return the ends of links, int64[E, 2]. Bits are a matrix by rows if directed, else a triangle by columns."""
     needed = n * n if directed else n * (n - 1) // 2
     if not needed <= len(bits) < needed + 6:
         raise BadInput(f"{printable(path)}: expected {needed:,} bits for {n:,} nodes, got {len(bits):,}")
@@ -255,7 +255,7 @@ def _matrix6(path: Path, n: int, bits: np.ndarray, *, directed: bool) -> np.ndar
 
 
 def _sparse6(n: int, bits: np.ndarray) -> np.ndarray:
-    """int64[E, 2]: the ends of links. Each unit of 1 + k bits is (next node?, x), where n − 1 has k bits."""
+    """Return the ends of links, int64[E, 2], from units of 1 + k bits: (next node?, x), where n − 1 has k bits."""
     k = max(1, (n - 1).bit_length()) if n > 1 else 1
     units = bits[: len(bits) // (1 + k) * (1 + k)].reshape(-1, 1 + k)
     numbers = units[:, 1:] @ (1 << np.arange(k - 1, -1, -1))
@@ -275,7 +275,7 @@ def dimacs(path: Path) -> Listing:
     """Read DIMACS: `p edge` (colouring), links `e u v`; `p sp`, `p max`, `p min` (paths, flows), arcs `a u v numbers`.
 
     For flows the number is a capacity, read as bandwidth; for paths it is a weight. Lines n, least flows and costs are
-    not read. Raises BadInput if there are fewer links than the line p counts; colourings may list each from both ends.
+    not read. Raises BadInput if there are fewer links than the line p counts. Colourings may list a link at both ends.
     Source: DIMACS challenges: graph colouring, network flows (1990), shortest paths (challenge 9), file formats.
     """
     listing, problem = Listing(), _Problem("", 0, 0)
@@ -306,7 +306,7 @@ def dimacs(path: Path) -> Listing:
 
 
 class _Problem(NamedTuple):
-    """The line p of DIMACS: the kind of problem, "" before the line, and how many nodes and links there are."""
+    """The line p of DIMACS: the kind of problem ("" before that line), and the numbers of nodes and links."""
 
     kind: str
     nodes: int
@@ -314,11 +314,11 @@ class _Problem(NamedTuple):
 
     @property
     def fields(self) -> dict[str, int]:
-        """How many fields a link has, on a line e and on a line a; none before the line p."""
+        """Number of fields of a link on a line e and on a line a; −1 before the line p, where no link may be."""
         return {"e": 2, "a": 5 if self.kind == "min" else 3} if self.kind else {"e": -1, "a": -1}
 
     def ends(self, path: Path, line: int, text: str) -> list[int]:
-        """The two nodes of a link."""
+        """Parse the two nodes of a link. Raises BadInput unless both are 1 … N."""
         ends = [int(word) if _is_number(word) else 0 for word in text.split()[1:3]]
         if not all(1 <= end <= self.nodes for end in ends):
             refuse(path, line, f"nodes 1 … {self.nodes:,}", text.strip())
@@ -352,10 +352,10 @@ def _check_count(path: Path, listing: Listing, links: int, where: str) -> None:
 
 
 def snap(path: Path) -> Listing:
-    """Read a list of links of SNAP (snap.stanford.edu), whose first line says whether it is directed.
+    """Read a list of links of SNAP (snap.stanford.edu), whose first line says whether links are directed.
 
-    Where each unordered pair of nodes is saved once, links have both directions. The numbers of nodes and links in
-    its comments are compared with the list's.
+    If each unordered pair of nodes is saved once, as a comment may say, links have both directions. The numbers of
+    nodes and links in the comments are compared with those of the list.
     """
     listing = edge_list(path, header=False)
     with path.open("rb") as file:
@@ -373,7 +373,7 @@ def snap(path: Path) -> Listing:
 
 
 def metis(path: Path) -> Listing:
-    """Read a graph of METIS or Chaco, nodes 1 … N, links of both directions (`torusweep.networks.readers.counts`).
+    """Read a graph of METIS or Chaco: nodes 1 … N, undirected links (`torusweep.networks.readers.counts`).
 
     Weights of links are read; weights and sizes of nodes are not.
     """

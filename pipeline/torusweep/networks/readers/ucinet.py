@@ -19,8 +19,8 @@ DL_SECTION = re.compile(r"\s*((?:row |column |matrix )?labels( embedded)?|data)\
 def ucinet(path: Path) -> Listing:
     """Read UCINET's DL: edgelist1, nodelist1 or fullmatrix, with labels or numbers of nodes.
 
-    Entries of a matrix are weights. Links are directed unless each has an equal one in the other direction. Capitals
-    do not tell labels apart. A link without a value has the value 1, as the manual says; a note counts them.
+    Entries of a matrix are weights. Links are directed unless each has an equal link in the other direction. Labels are
+    compared without regard to capitals. A link without a value has the value 1, as the manual says; a note counts them.
     Source: UCINET's help, "DL language" (analytictech.com/ucinet/help/hs5000.htm), and "Data > Export > DL".
     """
     draft = Draft(path, directed=True)
@@ -53,7 +53,7 @@ def ucinet(path: Path) -> Listing:
 
 
 def _embedded_labels(draft: Draft, rows: list[Row]) -> tuple[list[str], list[Row]]:
-    """The labels above and before a matrix, and its rows without them. UCINET writes all in capitals."""
+    """Return the labels above and before a matrix, and its rows without labels. Capitals are ignored."""
     labels = rows[0][1]
     if [label.upper() for label in labels] != [words[0].upper() for _, words in rows[1:]]:
         draft.fail(1, "the labels of columns at the rows, too", " ".join(labels))
@@ -61,7 +61,7 @@ def _embedded_labels(draft: Draft, rows: list[Row]) -> tuple[list[str], list[Row
 
 
 def _sections(draft: Draft) -> tuple[str, list[str] | None, list[Row]]:
-    """The head of a DL file, its labels (None if embedded in the data), and the rows of its data."""
+    """Return the head of a DL file, its labels (None if they are embedded in the data), and the rows of its data."""
     mode, head, labels, embedded = "head", "", list[str](), False
     rows: list[Row] = []
     for line, text in lines_of(draft.path):
@@ -93,7 +93,7 @@ def _add_matrix(draft: Draft, count: int, rows: list[Row]) -> None:
 
 
 def _add_lists(draft: Draft, rows: list[Row], *, pairs: bool, labels: list[str], embedded: bool) -> None:
-    """Add links: each line has two nodes and a weight, or a node and its neighbours."""
+    """Add links. With `pairs`, each line has two nodes and may have a weight; otherwise a node and its neighbours."""
     weighted = pairs and any(len(words) == 3 for _, words in rows)
     without = sum(len(words) == 2 for _, words in rows) if weighted else 0
     if without:
@@ -109,7 +109,7 @@ def _add_lists(draft: Draft, rows: list[Row], *, pairs: bool, labels: list[str],
 
 
 def _numbering(draft: Draft, labels: list[str], embedded: bool) -> Callable[[str, int], int]:
-    """The node that a word on a line is: by its label, which may be new where embedded, or its number, or its name."""
+    """Return a function (word, line) → node. Words are labels, which may be new if embedded, or numbers, or names."""
     called = {label.upper(): label for label in reversed(draft.names)}
     if embedded:
         return lambda word, line: draft.node(called.setdefault(word.upper(), word), line)
