@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from torusweep.cli.questions import found_progress
+from torusweep.cli import progress
 
 from tests.faults.command_line import torusweep
 from tests.run.rings import until
@@ -131,14 +131,14 @@ def test_gpus_on_switches():
 
 def test_what_is_found_is_shown_where_more_takes_long(capsys: pytest.CaptureFixture[str], monkeypatch):
     shown: list[str] = []
-    monkeypatch.setattr("torusweep.cli.questions.QUIET_SECONDS", 0.05)
-    with found_progress("algorithms", 3) as found:
+    monkeypatch.setattr("torusweep.cli.progress.QUIET_SECONDS", 0.05)
+    with progress.found("algorithms", 3) as found:
         found("optimum: 1 cycles/flit, all_reduce")
         until(lambda: shown.append(capsys.readouterr().err) or shown[-1])
         assert "".join(shown) == "optimum: 1 cycles/flit, all_reduce\n"
         found("ring: 2 cycles/flit")
         assert capsys.readouterr().err == "ring: 2 cycles/flit\n"
-    monkeypatch.setattr("torusweep.cli.questions.QUIET_SECONDS", 60)
-    with found_progress("algorithms", 1) as found:
+    monkeypatch.setattr("torusweep.cli.progress.QUIET_SECONDS", 60)
+    with progress.found("algorithms", 1) as found:
         found("optimum: 1 cycles/flit, all_reduce")
     assert capsys.readouterr().err == ""

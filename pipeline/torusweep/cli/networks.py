@@ -61,14 +61,8 @@ def export(topology: str, style: str | None, output: Path | None, as_json: bool)
         options.writable(click.get_current_context(), None, output)
     written = write(build(topology), name, output)
     if as_json:
-        options.print_json(
-            {
-                "format": written.format,
-                "files": [str(path) for path in written.files],
-                "notes": list(written.notes),
-                "command": written.command,
-            }
-        )
+        files, notes = [str(path) for path in written.files], list(written.notes)
+        options.print_json({"format": written.format, "files": files, "notes": notes, "command": written.command})
     else:
         click.echo(written)
 

@@ -10,15 +10,13 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from torusweep.errors import BadInput, as_known, check_path, one_line, printable
 
-Given = TypeVar("Given")
-Value = TypeVar("Value")
 DEFAULT_RESULTS = Path("results/default")
 
 
@@ -224,7 +222,8 @@ def _noted(folder: Path) -> Iterator[None]:
 def _latest_results(given: Path | None) -> Path:
     """Return the given folder, else results/default, else the folder in results/ of the sweep that ran last."""
     if given is not None:
-        quantity("--results", check_path, given)
+        with named("--results"):
+            check_path(given)
         return given
     if (DEFAULT_RESULTS / "manifest.json").exists():
         return DEFAULT_RESULTS
@@ -254,12 +253,13 @@ def listed(values: Iterable[str]) -> list[str]:
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
 
-def quantity(option: str, read: Callable[[Given], Value], given: Given) -> Value:
-    """Read an option's value with `read`. Raises BadInput whose message begins with the option's name."""
+@contextmanager
+def named(option: str) -> Iterator[None]:
+    """Put the option's name before the message of a refusal raised in a `with` block."""
     try:
-        return read(given)
+        yield
     except BadInput as wrong:
-        raise BadInput(f"{option}: {wrong}") from None
+        raise type(wrong)(f"{option}: {wrong}") from None
 
 
 def print_json(value: Any) -> None:

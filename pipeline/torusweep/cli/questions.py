@@ -1,252 +1,144 @@
-"""Commands that ask questions: arguments and options come from the question's parameters, and the answer is printed.
-
-A long computation shows its progress on standard error: as a bar on a terminal, elsewhere as a line every few seconds.
-"""
+"""Commands that ask questions: arguments and options come from the question's parameters, and the answer is printed."""
 
 from __future__ import annotations
 
 import inspect
 import re
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
-from threading import Lock, Timer
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from torusweep_kernels.backend import backend_of_calls, backends_and_device, backends_run, resolved_backends
 
 from torusweep.answers import table_text
-from torusweep.cli import options
+from torusweep.cli import options, progress
 from torusweep.errors import BadInput, one_line, writing
 from torusweep.networks.families import build
 from torusweep.networks.signature import signature_of
 from torusweep.networks.spelling import Word, format_value
+from torusweep.questions.answer import Answer
 from torusweep.questions.console import open_console, print_note
 from torusweep.questions.heeds import with_notes
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Parameter
-from torusweep.questions.question import Askable
+from torusweep.questions.question import Aside, Askable
 from torusweep.tables.parquet import parquet
-
-LINE_SECONDS = 5.0  # between lines
-BAR_COLUMNS = 10  # of a bar, so that most lines fit into 40 columns
-QUIET_SECONDS = 1.0  # after which what has been found is shown, though more is to come
-
-Report = Callable[[float], None]
-
-
-@contextmanager
-def count_progress(things: str, total: int | None = None) -> Iterator[Report]:
-    """Yield a function to call with the number of things done so far. total: their largest number; None if unknown."""
-    if sys.stderr.isatty():
-        with _bar(things, MofNCompleteColumn(), total) as report:
-            yield report
-    else:
-        yield _lines(lambda done: f"{things}: {int(done):,}" + ("" if total is None else f" of {total:,}"))
-
-
-@contextmanager
-def share_progress(work: str, total: float = 1.0) -> Iterator[Report]:
-    """Yield a function to call with the amount of work done so far, 0 … total, which is shown in per cent."""
-    if sys.stderr.isatty():
-        with _bar(work, TaskProgressColumn(), total) as report:
-            yield report
-    else:
-        yield _lines(lambda done: f"{work}: {100 * done / total:.0f} %")
-
-
-@contextmanager
-def wait_notice(work: str) -> Iterator[None]:
-    """Show that work of unknown length runs: a spinner on a terminal, elsewhere one line if the work takes long."""
-    if sys.stderr.isatty():
-        with Console(stderr=True).status(work):
-            yield
-        return
-    timer = Timer(LINE_SECONDS, lambda: print(work, file=sys.stderr, flush=True))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-@contextmanager
-def found_progress(things: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Yield a function to call with a text on each thing found. Slow work shows the texts, and a bar on a terminal."""
-    waiting: list[str] | None = []
-    number, lock = 0, Lock()
-
-    def show() -> None:
-        nonlocal waiting
-        with lock:
-            for line in waiting or ():
-                print(line, file=sys.stderr, flush=True)
-            waiting = None
-
-    timer = Timer(QUIET_SECONDS, show)
-    timer.daemon = True
-    timer.start()
-    try:
-        with count_progress(things, total) if sys.stderr.isatty() else nullcontext() as report:
-
-            def found(line: str) -> None:
-                nonlocal number
-                number += 1
-                with lock:
-                    if waiting is None:
-                        print(line, file=sys.stderr, flush=True)
-                    else:
-                        waiting.append(line)
-                if report is not None:
-                    report(number)
-
-            yield found
-    finally:
-        timer.cancel()
-
-
-@contextmanager
-def _bar(label: str, numbers: MofNCompleteColumn | TaskProgressColumn, total: float | None) -> Iterator[Report]:
-    # a terminal that becomes narrower than a line breaks it in two, of which only the second is drawn anew
-    columns = (TextColumn(label), BarColumn(bar_width=BAR_COLUMNS), numbers, TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda done: bar.update(task, completed=done)
-
-
-def _lines(text: Callable[[float], str]) -> Report:
-    last = time.monotonic()
-
-    def report(done: float) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= LINE_SECONDS:
-            last = now
-            print(text(done), file=sys.stderr, flush=True)
-
-    return report
-
-
-class _OnTerminal:
-    """How a question shows its progress on a terminal (torusweep.questions.how.Progress)."""
-
-    share = staticmethod(share_progress)
-    count = staticmethod(count_progress)
-    found = staticmethod(found_progress)
-    wait = staticmethod(wait_notice)
-
-    @staticmethod
-    def say(line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
-
-
-ON_TERMINAL = _OnTerminal()
 
 
 def command_of(question: Any) -> click.Command:
     """Return the command that asks a question."""
     assert isinstance(question, Askable)
-    subject = {"network": options.topology, "networks": options.topologies}
-    parameters: list[click.Parameter] = [_taken(subject[question.about])] if question.about else []
-    parameters += map(_parameter, question.parameters)
-    parameters += [
-        click.Option([_dashed(name)], is_flag=True, help=f"Print {part.meaning} as CSV (or JSON), and nothing else.")
-        for name, part in question.parts.items()
-    ]
-    written = {one.name: _option(one) for one in question.parameters}
+    parameters, text = [*_parameters(question)], "\n\n".join(_help(question))
+    return click.Command(question.command, callback=partial(_called, question), params=parameters, help=text)
+
+
+def _parameters(question: Askable) -> Iterator[click.Parameter]:
+    """Yield a command's arguments and options in the order of its help."""
+    subject = {"network": [options.topology], "networks": [options.topologies], "": []}
+    yield from map(_taken, subject[question.about])
+    yield from map(_parameter, question.parameters)
+    for name, part in question.parts.items():
+        yield _flag(name, f"Print {part.meaning} as CSV (or JSON), and nothing else.")
     for name, file in question.written.items():
-        only = f", with {written[file.needs]}" if file.needs else ""
-        said, kind = f"Also write to this file{only}: {file.meaning}.", click.Path(path_type=Path)
-        parameters.append(click.Option([_dashed(name)], type=kind, callback=_writable(file.suffixes), help=said))
-    parameters += [
-        click.Option([_dashed(name)], is_flag=True, help=f"{aside.meaning}, and nothing else.")
-        for name, aside in question.asides.items()
-    ]
-    parameters += [click.Option([_dashed(name)], is_flag=True, help=said) for name, said in question.shorter.items()]
-    shared = {"backend": options.backend, "symmetry": options.symmetry}
-    parameters += [_taken(options.json_output), *(_taken(shared[name]) for name in question.how)]
-    if question.writes[0]:
-        parameters.append(_output(*question.writes))
-
-    def called(as_json: bool, output: Path | None = None, **given: Any) -> None:
-        parts = [name for name in question.parts if given.pop(name)]
-        files = {name: given.pop(name) for name in question.written}
-        asides = [aside for name, aside in question.asides.items() if given.pop(name)]
-        shorter = [name for name in question.shorter if given.pop(name)]
-        backend, symmetry = (given.pop(name, "auto") if name in question.how else "auto" for name in shared)
-        topology, topologies = given.pop("topology", None), given.pop("topologies", ())
-        values = {name: value for name, value in given.items() if value is not None}
-        for part in parts:
-            for name in question.parts[part].without:
-                if values.get(name):
-                    raise BadInput(f"expected {_dashed(part)} or {written[name]}, got both; leave one out")
-        for name, file in question.written.items():
-            if files[name] is not None and file.needs and not values.get(file.needs):
-                needed = written[file.needs]
-                raise BadInput(f"{_dashed(name)}: expected with {needed} only, got it alone; add {needed}")
-        chosen = backend if backend == "auto" else backend_of_calls(backend)
-        with resolved_backends() as resolved:
-            checked = partial(question.check_plan, values=values)
-            texts = topologies if topology is None else (topology,)
-            networks = [build(question.network_meant(text, values), check=checked) for text in texts]
-            asked = networks if question.about == "networks" else networks[0] if networks else None
-            if backend == "auto":
-                quick = question.is_quick(networks[0] if networks else None, symmetry != "off", values)
-                chosen = "numpy" if quick else backend_of_calls(backend)
-            how = How(chosen, symmetry != "off", progress=ON_TERMINAL)
-            if asides:
-                answer = asides[0].answer(values)
-            else:
-                certified = files.get("certificate") is not None
-                answer = question.answer(asked, how, values, lambda name: written.get(name, _dashed(name)), certified)
-                answer = answer if topology is None else answer.labelled(networks[0].plan.names)
-        for name in shorter:
-            answer = getattr(answer, name)
-        if output is not None:
-            answer.write(output)
-        for remark in answer.remarks:
-            click.echo(remark, err=True)
-
-        def write_files(late: bool) -> None:
-            for name in [one for one, file in question.written.items() if file.late == late and files[one]]:
-                with named(_dashed(name)):
-                    _write(files[name], getattr(answer, name))
-
-        write_files(False)
-        if parts:
-            as_text = table_text.as_json if as_json else table_text.as_csv
-            click.echo("".join(as_text(getattr(answer, part)) for part in parts), nl=False)
-            for note in answer.notes_beside:
-                click.echo(note, err=True)
-        elif as_json:
-            options.print_json(with_notes(answer.json, answer.unheeded))
-        else:
-            names, device = backends_and_device(backends_run(chosen, resolved))
-            with open_console() as console:
-                answer.print(console, f"{names} on {device}" if "backend" in question.how else "")
-                for note in answer.notes_beside:
-                    print_note(console, note)
-        write_files(True)
-        if output is not None and not as_json:
-            click.echo(f"\nwritten: {output}", err=True)
-
-    return click.Command(question.command, callback=called, params=parameters, help="\n\n".join(_help(question)))
+        only = f", with {_written(question, file.needs)}" if file.needs else ""
+        yield _file([_dashed(name)], file.suffixes, f"Also write to this file{only}: {file.meaning}.")
+    for name, aside in question.asides.items():
+        yield _flag(name, f"{aside.meaning}, and nothing else.")
+    for name, meaning in question.shorter.items():
+        yield _flag(name, meaning)
+    yield from map(_taken, [options.json_output, *(getattr(options, name) for name in question.how)])
+    suffixes, meaning = question.writes
+    if suffixes:
+        yield _file(["-o", "--output"], suffixes, f"Write {meaning} to this file, {' or '.join(suffixes)}.")
 
 
-def _write(path: Path, content: Any) -> None:
-    """Write a text, or a table as CSV; if the file's suffix is .parquet, a table as Parquet."""
-    as_parquet = path.suffix.lower() == ".parquet" and not isinstance(content, str)
-    text = content if isinstance(content, str) or as_parquet else table_text.as_csv(content)
-    with writing(path):
-        path.write_bytes(parquet(content, {}) if as_parquet else text.encode())
+def _called(question: Askable, as_json: bool, output: Path | None = None, **given: Any) -> None:
+    """Ask a question with the values that its command was given; print the answer, and write its files."""
+    parts = [name for name in question.parts if given.pop(name)]
+    files = {name: path for name in question.written if (path := given.pop(name)) is not None}
+    asides = [aside for name, aside in question.asides.items() if given.pop(name)]
+    shorter = [name for name in question.shorter if given.pop(name)]
+    _check_together(question, parts, files, given)
+    with resolved_backends() as resolved:
+        answer, backend = _answered(question, asides, "certificate" in files, given)
+    for name in shorter:
+        answer = getattr(answer, name)
+    if output is not None:
+        answer.write(output)
+    for remark in answer.remarks:
+        click.echo(remark, err=True)
+    _write(question, answer, files, late=False)
+    if as_json and not parts:
+        options.print_json(with_notes(answer.json, answer.unheeded))
+    elif parts:
+        _print_parts(answer, parts, table_text.as_json if as_json else table_text.as_csv)
+    else:
+        _print(answer, backends_run(backend, resolved) if "backend" in question.how else set())
+    _write(question, answer, files, late=True)
+    if output is not None and not as_json:
+        click.echo(f"\nwritten: {output}", err=True)
+
+
+def _check_together(question: Askable, parts: list[str], files: Mapping[str, Path], given: Mapping[str, Any]) -> None:
+    """Refuse a part beside a parameter that does not apply to it, and a file without the parameter that it needs."""
+    for part in parts:
+        for name in filter(given.get, question.parts[part].without):
+            raise BadInput(f"expected {_dashed(part)} or {_written(question, name)}, got both; leave one out")
+    for name in files:
+        needed = question.written[name].needs
+        if needed and not given.get(needed):
+            option = _written(question, needed)
+            raise BadInput(f"{_dashed(name)}: expected with {option} only, got it alone; add {option}")
+
+
+def _answered(question: Askable, asides: list[Aside], certified: bool, given: dict[str, Any]) -> tuple[Answer, str]:
+    """Return the answer, or the first aside in its place, and the backend with which kernels were called."""
+    backend, use_symmetry = given.pop("backend", "auto"), given.pop("symmetry", "on") == "on"
+    topology, topologies = given.pop("topology", None), given.pop("topologies", ())
+    values = {name: value for name, value in given.items() if value is not None}
+    chosen = backend if backend == "auto" else backend_of_calls(backend)
+    texts, check = topologies if topology is None else (topology,), partial(question.check_plan, values=values)
+    networks = [build(question.network_meant(text, values), check=check) for text in texts]
+    first = networks[0] if networks else None
+    if backend == "auto":
+        chosen = "numpy" if question.is_quick(first, use_symmetry, values) else backend_of_calls(backend)
+    if asides:
+        return asides[0].answer(values), chosen
+    how = How(chosen, use_symmetry, progress=progress)
+    asked = networks if question.about == "networks" else first
+    answer = question.answer(asked, how, values, partial(_written, question), certified)
+    return answer if first is None or topology is None else answer.labelled(first.plan.names), chosen
+
+
+def _print(answer: Answer, backends: set[str]) -> None:
+    """Print an answer as text. backends: names of those that computed it, which the last line says; empty: no line."""
+    computed_by = " on ".join(backends_and_device(backends)) if backends else ""
+    with open_console() as console:
+        answer.print(console, computed_by)
+        for note in answer.notes_beside:
+            print_note(console, note)
+
+
+def _print_parts(answer: Answer, parts: list[str], as_text: Callable[[Any], str]) -> None:
+    """Print tables of an answer on standard output, and notes on standard error."""
+    click.echo("".join(as_text(getattr(answer, part)) for part in parts), nl=False)
+    for note in answer.notes_beside:
+        click.echo(note, err=True)
+
+
+def _write(question: Askable, answer: Answer, files: Mapping[str, Path], *, late: bool) -> None:
+    """Write properties of an answer: a text, or a table as CSV; if the file's suffix is .parquet, as Parquet."""
+    for name in [name for name in files if question.written[name].late == late]:
+        path = files[name]
+        with options.named(_dashed(name)):
+            content = getattr(answer, name)
+            as_parquet = path.suffix.lower() == ".parquet" and not isinstance(content, str)
+            text = content if isinstance(content, str) or as_parquet else table_text.as_csv(content)
+            with writing(path):
+                path.write_bytes(parquet(content, {}) if as_parquet else text.encode())
 
 
 def _dashed(name: str) -> str:
@@ -258,15 +150,20 @@ def _option(one: Parameter) -> str:
     return one.typed.option or _dashed(one.name)
 
 
+def _written(question: Askable, name: str) -> str:
+    """Return the option of the parameter that has this name, else the name as an option."""
+    return {one.name: _option(one) for one in question.parameters}.get(name, _dashed(name))
+
+
+def _flag(name: str, meaning: str) -> click.Option:
+    return click.Option([_dashed(name)], is_flag=True, help=meaning)
+
+
 def _taken(decorator: Any) -> click.Parameter:
     """Return the parameter that a click decorator adds to a command."""
-
-    def command() -> None:
-        return
-
-    (parameter,) = decorator(command).__click_params__
-    taken: click.Parameter = parameter
-    return taken
+    (parameter,) = decorator(lambda: None).__click_params__
+    assert isinstance(parameter, click.Parameter)
+    return parameter
 
 
 def _writable(suffixes: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, Path | None], Path | None]:
@@ -281,10 +178,9 @@ def _writable(suffixes: tuple[str, ...]) -> Callable[[click.Context, click.Param
     return checked
 
 
-def _output(suffixes: tuple[str, ...], meaning: str) -> click.Option:
-    """Return the option --output for the file that an answer writes."""
-    meaning = f"Write {meaning} to this file, {' or '.join(suffixes)}."
-    return click.Option(["-o", "--output"], type=click.Path(path_type=Path), callback=_writable(suffixes), help=meaning)
+def _file(names: list[str], suffixes: tuple[str, ...], meaning: str) -> click.Option:
+    """Return the option of a file to write."""
+    return click.Option(names, type=click.Path(path_type=Path), callback=_writable(suffixes), help=meaning)
 
 
 def _parameter(one: Parameter) -> click.Parameter:
@@ -328,20 +224,11 @@ def _read(one: Parameter) -> Any:
         if given in (None, ()):
             return None
         if one.typed.reader:
-            with named(_option(one)):
+            with options.named(_option(one)):
                 return resolve_name(one.typed.reader)(given)
         return tuple(options.listed(given)) if one.kind is str else given
 
     return value_of
-
-
-@contextmanager
-def named(option: str) -> Iterator[None]:
-    """Put the option's name before the message of a refusal raised in a `with` block."""
-    try:
-        yield
-    except BadInput as wrong:
-        raise type(wrong)(f"{option}: {wrong}") from None
 
 
 def _help(question: Askable) -> Iterator[str]:

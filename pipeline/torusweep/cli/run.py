@@ -82,12 +82,14 @@ def run(
 
     if str(config).startswith("-"):  # an option for Snakemake, which click takes for the argument
         config, snakemake_options = DEFAULT_CONFIG, (str(config), *snakemake_options)
-    options.quantity("--results", check_path, results)
+    with options.named("--results"):
+        check_path(results)
     overrides = _given(backend=backend, symmetry=symmetry, workers=workers)
     if trust_scheduler is not None:
         os.environ[consent.VARIABLE] = trust_scheduler  # for the run's processes, too
     if parts is not None:
-        overrides["parts"] = options.quantity("--parts", read_parts, parts)
+        with options.named("--parts"):
+            overrides["parts"] = read_parts(parts)
     if snakemake_options and set(snakemake_options) <= command.DRY:
         from torusweep.sweeps.forecast import text
 
@@ -135,7 +137,8 @@ def run_step(
     from torusweep.run.progress import logged
     from torusweep.stages import STAGES
 
-    chosen = None if part is None else options.quantity("--part", StagePart.read, part)
+    with options.named("--part"):
+        chosen = None if part is None else StagePart.read(part)
     if name in STAGES:
         from torusweep.run.compute_table import make_table
 

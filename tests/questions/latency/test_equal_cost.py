@@ -149,7 +149,7 @@ def test_a_person_compares_networks_and_reads_what_is_a_bound():
 
 
 def test_long_work_tells_how_far_it_is(monkeypatch, capfd):
-    monkeypatch.setattr("torusweep.cli.questions.LINE_SECONDS", 0.0)
+    monkeypatch.setattr("torusweep.cli.progress.LINE_SECONDS", 0.0)
     command.main(["faulty(torus(k=16, n=2), links=2, seed=1)", "--rate", "0.01"], standalone_mode=False)
     told = capfd.readouterr().err
     assert "faulty(torus(k=16, n=2), links=2, seed=1): routes followed: 100 %" in told
