@@ -191,7 +191,7 @@ def deadlock(
     layers: Annotated[
         bool,
         Meaning(
-            "also divide the paths among layers of virtual channels by a greedy search; no layer has a cycle, and there are "
+            "also divide the paths among layers of virtual channels, none of which has a cycle; a greedy search finds "
             "few layers"
         ),
         NOT_SWEPT,

@@ -1,8 +1,8 @@
 """Design spaces that were compared before, in a sweep's table or a data set, and how far they are trusted.
 
-Either may come from somebody else. Digests show damage, but whoever alters a table can alter them, too. So the winners
-are computed anew, and the other rows are believed only if the digest is known from elsewhere. Without it, the best of
-the table is called best of all only if it meets a bound of all lattices.
+A table or data set may come from somebody else. Digests reveal damage, but whoever alters a table can alter its digests
+too. So the winners are computed anew, and the other rows are believed only if the digest is known from elsewhere.
+Without it, the best row of the table is called best of all only if it meets a bound of all lattices.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from torusweep.tables.store import INDEX
 
 STEPS_OF = re.compile(r"circulant\(n=\d{1,5}, steps=\[(\d{1,5}(?:, \d{1,5})*)\]\)")
 COMPARED = ("nodes", "dimensions", "class_size", "degree", "diameter", "distance_sum", "max_channel_load")
-BOUNDS = {"mean_distance": "distance_sum", "diameter": "diameter"}  # objectives with a bound of all lattices → columns
+BOUNDS = {"mean_distance": "distance_sum", "diameter": "diameter"}  # objective with a bound of all lattices → column
 
 
 class Before(NamedTuple):
     """A space that was compared before.
 
-    parts   its rows, or the best of them
+    parts   all rows of the space, or the best rows
     name    folder or address, for refusals
-    source  its kind and digest: "data set, sha256 …"
+    source  kind and digest of the source: "data set, sha256 …"
     known   whether that digest is known from elsewhere
     """
 
@@ -61,7 +61,7 @@ class Before(NamedTuple):
 
 
 def screened_before(folder: Path, space: Space, wanted: str = "") -> Before | None:
-    """A whole design space from the table `screen` of a results folder; None if it is not there.
+    """Return a whole design space from the table `screen` of a results folder; None if the table does not have it.
 
     wanted  the table's digest, known from elsewhere; '': any
     Raises BadInput if the folder has no such table, or an altered one.
@@ -81,7 +81,7 @@ def screened_before(folder: Path, space: Space, wanted: str = "") -> Before | No
 
 
 def is_data_set(address: Path | str) -> bool:
-    """Whether a folder or an address has a data set, not a sweep."""
+    """Whether a folder or an address contains a data set rather than the results of a sweep."""
     if is_remote(address):
         return True
     with under("results"):
@@ -92,12 +92,12 @@ def is_data_set(address: Path | str) -> bool:
 def of_data_set(
     address: Path | str, space: Space, chosen: Sequence[Objective], wanted: str = "", *, whole: bool = False
 ) -> Before | None:
-    """A size of a data set, read by a separate process; None if the data set lacks a part of it.
+    """Return a size of a data set, read by a separate process; None if the data set lacks a part of that size.
 
     chosen  objectives that choose rows; other rows, and columns that choose nothing, are not read
     wanted  the digest of the data set, known from elsewhere; '': any
     whole   whether to read all rows and columns
-    Raises BadInput for no data set, another one, or a damaged one.
+    Raises BadInput if there is no data set, if it has another digest, or if it is damaged.
     """
     if not isinstance(space, Lattices):
         return None
@@ -122,7 +122,7 @@ def of_data_set(
 def read_data_set(
     _: bytes, *, address: str, size: tuple[int, int], chosen: Sequence[tuple[str, int]], wanted: str
 ) -> Sent:
-    """The work of the process of `of_data_set`. Without objectives in `chosen`, it sends all rows and columns."""
+    """Do the work of the process that `of_data_set` starts. Sends all rows and columns if `chosen` is empty."""
     data, objectives = DataSet(address, wanted), [Objective(*one) for one in chosen]
     reduce = (lambda rows: keep_best(rows, objectives)) if objectives else None
     found = data.whole(Lattices(*size), reduce, [one.column for one in objectives], [*TIES, "matrix"])
@@ -133,9 +133,9 @@ def read_data_set(
 
 
 def computed_anew(rows: Iterable[Mapping[str, Any]], space: Space, before: Before) -> list[dict[str, Any]]:
-    """Compute records `SCREEN` of a space's lattices from their matrices or steps alone.
+    """Compute rows `SCREEN` of a space's lattices anew, from their matrices or steps alone.
 
-    Raises BadInput if one is no lattice of the space, or if the table has other numbers.
+    Raises BadInput if a row is no lattice of the space, or if the table has other numbers.
     """
     found = []
     for row in rows:
@@ -161,14 +161,14 @@ def computed_anew(rows: Iterable[Mapping[str, Any]], space: Space, before: Befor
 
 
 def _equal(said: Any, computed: Any) -> bool:
-    """Whether two numbers are the same; loads are sums of floats."""
+    """Whether two numbers are the same, up to rounding for floats: loads are sums of floats."""
     if isinstance(said, float) and isinstance(computed, float):
         return abs(said - computed) <= EQUAL * abs(computed)
     return bool(said == computed)
 
 
 def _lattice(row: Mapping[str, Any], space: Space, where: str) -> tuple[np.ndarray, str | None]:
-    """The Hermite normal form of a row, int32[n, n], and a circulant's spelling. Raises BadInput for another thing."""
+    """Return a row's Hermite normal form, int32[n, n], and a circulant's spelling. Raises BadInput for another row."""
     n = space.dimensions
     if isinstance(space, Circulants):
         steps = STEPS_OF.fullmatch(str(row["topology"]))
@@ -188,21 +188,21 @@ def _lattice(row: Mapping[str, Any], space: Space, where: str) -> tuple[np.ndarr
 
 
 def class_size(form: np.ndarray) -> int:
-    """The number of lattices that equal one, int32[n, n], up to names and directions of the dimensions."""
+    """Number of lattices that equal `form`, int32[n, n], up to names and directions of the dimensions."""
     n = len(form)
     columns = form.tolist()
     images = {
         hermite([[sign * entry for entry in columns[place]] for place, sign in zip(order, signs)]).columns
         for order in permutations(range(n))
         for signs in product((1, -1), repeat=n)
-        if signs[0] == 1  # turning all around leaves a lattice as it is
+        if signs[0] == 1  # turning all dimensions round keeps a lattice
     }
     assert 2 ** (n - 1) * factorial(n) % len(images) == 0, "an orbit's size divides the group's"
     return len(images)
 
 
 def meets_bounds(row: Mapping[str, Any], space: Space, chosen: Sequence[Objective]) -> bool:
-    """Whether a row attains the bound of all lattices of a space in every objective."""
+    """Whether a row attains, in every objective, the bound for all lattices of the space."""
     levels = bounds.lattice_levels(space.nodes, space.dimensions)
     least = {"distance_sum": space.nodes * bounds.distance_sum(levels), "diameter": bounds.diameter(levels)}
     return all(

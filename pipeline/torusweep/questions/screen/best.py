@@ -1,7 +1,7 @@
 """The best lattices of a size: every class is measured and compared, so that the answer is a proof.
 
-Well-known lattices of the size are measured, too. A small table has the best lattices of every size that was screened
-whole, beside known networks and the bound.
+Well-known lattices of the size are measured, too. The table `best` has the best lattices of every size that was
+screened whole, next to known networks and the bound.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from torusweep.tables.parquet import TableFile
 
 TWISTED_BOXES = {2: ("rtt",), 3: ("pdtt", "ptt")}  # 2aⁿ nodes
 SPREAD = "uniform traffic over all shortest paths"
-OBJECTIVES = {  # column → what it is
+OBJECTIVES = {  # column → its unit, or a note
     "mean_distance": "hops, a node to itself included",
     "diameter": "hops",
     "max_channel_load": SPREAD,
     "saturation_load": SPREAD,
-    "links": "fewer than n a node where generators vanish or coincide",
-    "degree": "fewer than 2n links a node where generators vanish or coincide",
+    "links": "fewer than n per node if generators vanish or coincide",
+    "degree": "fewer than 2n links per node if generators vanish or coincide",
 }
 EQUAL = 1e-9  # relative; loads are sums of floats, and two lattices of equal load differ in the last bits
-TIES = ("distance_sum", "diameter", "max_channel_load")  # what orders winners that are equally good
+TIES = ("distance_sum", "diameter", "max_channel_load")  # columns by which equally good winners are ordered
 LEAST_MEAN, GREATEST_SATURATION, BOUND = "least mean distance", "greatest saturation", "bound of lattices"
 
 
 class Known(NamedTuple):
-    """A lattice with a name: its network's spelling, and its Hermite normal form, int32[n, n]."""
+    """A well-known lattice: its name, its network's spelling, and its Hermite normal form, int32[n, n]."""
 
     name: str
     spelling: str
@@ -46,12 +46,12 @@ class Known(NamedTuple):
 
 
 def known_lattices(nodes: int, dimensions: int) -> list[Known]:
-    """The cube, rectangular torus, twisted tori and crystal lattices that have this many nodes."""
+    """Return the cube, rectangular torus, twisted tori and crystal lattices that have this number of nodes."""
     return [Known(name, spelling, form_of(spelling)) for name, spelling in _names(nodes, dimensions)]
 
 
 def form_of(spelling: str) -> np.ndarray:
-    """int32[n, n]: the Hermite normal form of a torus, twisted torus or lattice."""
+    """Return int32[n, n]: the Hermite normal form of a torus, twisted torus or lattice."""
     shape = plan(spelling)[1].structure
     assert isinstance(shape, Lattice), f"{spelling} is not a lattice"
     canonical = hermite([list(row) for row in zip(*shape.columns)])
@@ -77,13 +77,13 @@ def _names(nodes: int, n: int) -> Iterator[tuple[str, str]]:
 
 
 def _root(number: int, power: int) -> int:
-    """The whole number with this power; 0 if there is none."""
+    """Return the whole number whose given power is `number`; 0 if there is none."""
     root = round(number ** (1 / power))
     return root if root**power == number else 0
 
 
 def _nearest_to_a_cube(nodes: int, n: int) -> list[int]:
-    """The sides whose sum is least, longest first."""
+    """Return n sides whose product is `nodes` and whose sum is least, longest side first."""
     if n == 1:
         return [nodes]
     candidates = [
@@ -105,19 +105,19 @@ class Objective(NamedTuple):
 class Best(NamedTuple):
     """The winners among all lattices of a size.
 
-    space       space that was compared
-    objectives  objectives in order: the second decides between equals in the first
+    space       design space that was compared
+    objectives  objectives in order: the second decides between lattices that are equal in the first
     lattices    number of lattices compared, of all classes
     measured    number of lattices measured: one of each class, or all
-    kept        measured lattices that meet the condition
-    winners     kept lattices that are best in all objectives
-    attained    lattices in the winners' classes
-    rows        records of the first winners (`SCREEN`)
-    known       records of well-known networks of that size, with their names; `meets_condition` says whether they meet
+    kept        number of measured lattices that meet the condition
+    winners     number of kept lattices that are best in all objectives
+    attained    number of lattices in the winners' classes
+    rows        rows `SCREEN` of the first winners
+    known       rows of well-known networks of that size, with their names; `meets_condition`: whether a network meets
                 the condition
     source      the table or data set that was believed, with its digest; '' if all was computed here, or if the
                 digest is known from elsewhere
-    proved      whether the first winner is proved best: all were compared here, or it meets a bound of all
+    proved      whether the first winner is proved best: all lattices were compared here, or it meets a bound of all
     """
 
     space: Space
@@ -134,7 +134,7 @@ class Best(NamedTuple):
 
 
 def objectives(minimise: Sequence[str], maximise: Sequence[str]) -> tuple[Objective, ...]:
-    """Objectives: columns to minimise, then columns to maximise; the mean distance if neither is given.
+    """Return the objectives: columns to minimise, then columns to maximise; the mean distance if neither is given.
 
     Raises BadInput for a column that cannot be an objective, or that occurs twice.
     """
@@ -158,15 +158,15 @@ def best_lattices(
     known: list[dict[str, Any]] | None = None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Best:
-    """The best lattices of a space, by an ordered list of objectives.
+    """Find the best lattices of a space, by an ordered list of objectives.
 
     parts     the space, as `screen_space` yields it
-    keep      table → the rows that may win
+    keep      maps a table to the rows that may win
     show      number of winners to return
-    known     records of well-known networks (`known_rows`), if they are measured already
+    known     rows of well-known networks (`known_rows`); None to measure them
     progress  called with the share of the space compared so far
 
-    Raises BadInput if no lattice is kept.
+    Raises BadInput if `keep` keeps no lattice.
     """
     measured = kept = 0
     ahead = arrow_schema(SCREEN).empty_table()  # the best so far
@@ -195,10 +195,10 @@ def best_lattices(
 def known_rows(
     space: Space, keep: Callable[[pa.Table], pa.Table] = lambda rows: rows, backend: str = "numpy"
 ) -> list[dict[str, Any]]:
-    """Records of well-known networks in a space: columns `SCREEN`, with their names and spellings.
+    """Return rows of well-known networks in a space: columns `SCREEN`, with their names and spellings.
 
-    keep     table → the rows that meet a condition; `meets_condition` of a record says whether its row does
-    backend  backend of the kernel; for a single size the specification is quickest, since Numba takes longer to load
+    keep     maps a table to the rows that meet a condition; `meets_condition` of a row tells whether it does
+    backend  backend of the kernel; for a single size numpy is quickest, since Numba takes longer to load
     """
     known = known_lattices(space.nodes, space.dimensions)
     forms = np.array([network.form for network in known], np.int32).reshape(-1, space.dimensions, space.dimensions)
@@ -211,7 +211,7 @@ def known_rows(
 
 
 def keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
-    """The rows that are best in the first objective, then among these in the next ones."""
+    """Return the rows that are best in the first objective, and of these the best in the next ones."""
     left = np.arange(len(table))
     for objective in chosen:
         values = table[objective.column].to_numpy()[left] * objective.sign
@@ -229,12 +229,12 @@ CHOSEN = {  # the second objective decides between lattices that are equal in th
 
 
 def winners(tables: Mapping[str, TableFile]) -> pa.Table:
-    """The table `best` of a sweep, from its table `screen`."""
+    """Return the table `best` of a sweep, from its table `screen`."""
     return best_table(tables["screen"].groups())
 
 
 def best_table(screen: Iterable[pa.Table]) -> pa.Table:
-    """The table `best`, by dimensions and nodes, from parts of a table `screen`; incomplete sizes are left out."""
+    """Return the table `best`, by dimensions and nodes, from parts of a table `screen`, without incomplete sizes."""
     found = {space: _of_size(space, lattices) for space, lattices in _sizes(screen)}
     return pa.Table.from_pylist([row for space in sorted(found) for row in found[space]], schema=arrow_schema(BEST))
 
@@ -280,5 +280,5 @@ def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
 
 
 def _all_reduce(row: dict[str, Any]) -> float | None:
-    """(N − 1) / links, as all nodes look alike (torusweep.collectives.optimum)."""
+    """Return (N − 1) / links, the all-reduce time of a network whose nodes all look alike (collectives.optimum)."""
     return (row["nodes"] - 1) / row["links"] if row.get("links") else None

@@ -1,4 +1,4 @@
-"""Bounds that no graph of a size and degree can beat, and no lattice; the Pareto front of rows of numbers."""
+"""Bounds that no graph, or no lattice, of a size and degree can beat; the Pareto front of rows of numbers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 BLOCK = 256  # rows that are compared pairwise
 CHUNK = 1 << 13  # rows that are compared with the staircase at once
-EMPHASIS = 4.0  # of one column before the others, in the choice of good rows
+EMPHASIS = 4.0  # added weight of one column over the others, in the choice of good rows
 NEIGHBOURS = 32  # rows that are compared pairwise at first
 
 
 def moore_levels(nodes: int, degree: int, *, directed: bool = False) -> list[int]:
-    """The most nodes that can be at distance 0, 1, 2, … from a node of a graph: 1, d, d(d − 1), d(d − 1)², … until all
-    nodes are reached; 1, d, d², … if d links leave a node and other links lead to it.
+    """Return the largest possible number of nodes at distance 0, 1, 2, … from a node of a graph, until all are reached.
 
+    The numbers are 1, d, d(d − 1), d(d − 1)², …; if d links leave a node and other links lead to it, 1, d, d², ….
     Raises ValueError if no connected graph has this degree.
     """
     if nodes > degree + 1 and degree < 2 - directed:
@@ -25,8 +25,8 @@ def moore_levels(nodes: int, degree: int, *, directed: bool = False) -> list[int
 
 
 def lattice_levels(nodes: int, dimensions: int) -> list[int]:
-    """The most nodes that can be at distance 0, 1, 2, … from a node of a lattice graph: as many as in Zⁿ itself,
-    Σ 2ᵏ C(n, k) C(r − 1, k − 1) at distance r, until all nodes are reached.
+    """Return the largest possible number of nodes at distance 0, 1, 2, … from a node of a lattice graph, until all are
+    reached: as in Zⁿ itself, Σ 2ᵏ C(n, k) C(r − 1, k − 1) at distance r.
     """
     n = dimensions
     return _fill(nodes, lambda r: sum(2**k * comb(n, k) * comb(r - 1, k - 1) for k in range(1, n + 1)))
@@ -38,12 +38,12 @@ def distance_sum(levels: list[int]) -> int:
 
 
 def diameter(levels: list[int]) -> int:
-    """The last distance. For `moore_levels` it is Moore's bound (Hoffman & Singleton 1960)."""
+    """Return the last distance; for `moore_levels`, it is Moore's bound (Hoffman & Singleton 1960)."""
     return len(levels) - 1
 
 
 def _fill(nodes: int, width: Callable[[int], int]) -> list[int]:
-    """1, width(1), width(2), … until their sum is the number of nodes."""
+    """Return 1, width(1), width(2), …, cut so that their sum is the number of nodes."""
     levels, left = [1], nodes - 1
     while left > 0:
         levels.append(min(width(len(levels)), left))
@@ -55,9 +55,9 @@ def front(values: np.ndarray) -> np.ndarray:
     """Indices int64[F] of the rows of values[N, C] on the Pareto front, in lexicographic order; less is better.
 
     Rows that a few good rows dominate are removed first. In lexicographic order only earlier rows dominate a row. With
-    two or three columns, a staircase of the other columns stands for the earlier rows. With more, rows that a neighbour
-    dominates are removed, and divide and conquer does the rest (Kung, Luccio & Preparata 1975): the front of the first
-    half removes rows from the second half.
+    two or three columns, a staircase of the other columns stands for the earlier rows. With more columns, rows that a
+    neighbour dominates are removed; then divide and conquer (Kung, Luccio & Preparata 1975) lets the front of the first
+    half remove rows from the second half.
     """
     rows = _left_by_good_rows(values)
     rows = rows[np.lexsort(values[rows, ::-1].T)]  # stable: equal rows stay in their order
@@ -89,7 +89,7 @@ def _left_by_good_rows(values: np.ndarray) -> np.ndarray:
 
 
 def _left_by_neighbours(values: np.ndarray) -> np.ndarray:
-    """int64[≤ N]: the rows that none of up to NEIGHBOURS rows before them dominates. Rows as in `_front`."""
+    """int64[≤ N]: the rows that none of the up to NEIGHBOURS rows before them dominates. Rows as in `_front`."""
     rows = np.arange(len(values))
     while len(rows) > BLOCK:
         whole = len(rows) // NEIGHBOURS * NEIGHBOURS
@@ -108,7 +108,7 @@ def _left_by_neighbours(values: np.ndarray) -> np.ndarray:
 
 
 def _swept(values: np.ndarray) -> np.ndarray:
-    """int64[F]: the front of distinct rows of up to three columns, in lexicographic order: chunk by chunk.
+    """int64[F]: the front of distinct rows of at most three columns, in lexicographic order, found chunk by chunk.
 
     A row is dominated if the staircase of earlier rows (the front without their first column) reaches below it.
     """
@@ -127,7 +127,7 @@ def _swept(values: np.ndarray) -> np.ndarray:
 
 
 def _front(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The front of `rows`, which are distinct and in lexicographic order."""
+    """Return the front of `rows`, which are distinct and in lexicographic order."""
     if len(rows) <= BLOCK:
         here = values[rows]
         dominated = np.any(np.tril((here[None, :, :] <= here[:, None, :]).all(axis=2), -1), axis=1)

@@ -1,4 +1,4 @@
-"""Certify that no lattice of a size has a smaller sum of distances; the checker looks at all lattices itself."""
+"""Certify that no lattice of a size has a smaller sum of distances; the checker itself examines all lattices."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from torusweep.networks.certificates import certificate
 from torusweep.questions.screen.best import Best, Objective, best_lattices, objectives
 from torusweep.questions.screen.spaces import Lattices, Space, screen_space
 
-MOST_LATTICES = 3_000_000  # of a size: the checker takes seconds
-MOST_TURNED = 2_000_000  # lattices times symmetries, of which it counts the classes: a second in three dimensions
+MOST_LATTICES = 3_000_000  # lattices of a size: the checker takes seconds
+MOST_TURNED = 2_000_000  # lattices × symmetries whose classes the checker counts: a second in three dimensions
 
 
 def check_exhaustion(space: Space, chosen: tuple[Objective, ...], narrowed: bool = False) -> None:
-    """Raise BadInput for another question, Refused if the checker would search too many lattices.
+    """Raise BadInput for a question that has no certificate, Refused for too many lattices for the checker to search.
 
     narrowed   whether a condition excludes some lattices
     """
@@ -35,9 +35,9 @@ def check_exhaustion(space: Space, chosen: tuple[Objective, ...], narrowed: bool
 
 
 def exhaustion_certificate(found: Best) -> str:
-    """The certificate of a size's least mean distance, and of its classes if they are few enough to count.
+    """Return the certificate of a size's least mean distance, and of its classes if they are few enough to count.
 
-    Raises BadInput for another question, Refused if the checker would search too many lattices.
+    Raises BadInput for a question that has no certificate, Refused for too many lattices for the checker to search.
     """
     space = found.space
     check_exhaustion(space, found.objectives, found.kept != found.measured)
@@ -50,14 +50,14 @@ def exhaustion_certificate(found: Best) -> str:
         "nodes": nodes,
         "lattices": found.lattices,
         "classes": found.measured if countable else None,
-        "mean_distance": Fraction(best["distance_sum"], nodes**2),  # which is over all pairs
+        "mean_distance": Fraction(best["distance_sum"], nodes**2),  # the mean is over all pairs
         "attained": found.attained,
     }
     return certificate("exhaustion", claim, {})
 
 
 def certificate_of_size(dimensions: int | None, nodes: int) -> str:
-    """The certificate of all lattices of a size, searched anew if the checker can follow."""
+    """Return the certificate for all lattices of a size, after a new search of them. Errors: `check_exhaustion`."""
     if dimensions is None:
         raise BadInput(f"certificate of {nodes:,} nodes: expected lattices, got other networks; choose a design space")
     space = Lattices(dimensions, nodes)

@@ -5,51 +5,51 @@ from torusweep.tables.table import Declaration
 
 SCREEN = (
     Column("topology", "string", "", "canonical spelling"),
-    Column("nodes", "int64", "nodes", "nodes", "more"),
+    Column("nodes", "int64", "nodes", "number of nodes", "more"),
     Column(
         "dimensions",
         "int64",
         "dimensions",
-        "dimensions n of the lattice Zⁿ/L; null for a network that is none",
+        "number of dimensions n of the lattice graph Zⁿ/L; null for other networks",
         "neither",
     ),
-    Column("matrix", "list<int64>", "", "rows of the Hermite normal form, whose columns generate L"),
+    Column("matrix", "list<int64>", "", "rows of the Hermite normal form whose columns generate L"),
     Column(
         "class_size",
         "int64",
         "graphs",
-        "lattices that a signed permutation of the dimensions maps to this one, or circulants that a unit of Z_N maps"
-        " to it; null where each has a row",
+        "number of lattices that signed permutations of the dimensions map to this one, or of circulants that units of"
+        " Z_N map to it; null if each has a row",
         "neither",
     ),
     Column(
         "degree",
         "int64",
         "links",
-        "most links of a node; of a lattice 2n, or fewer where some vanish or coincide",
+        "largest number of links of a node; in a lattice 2n, or fewer if some links vanish or coincide",
         "less",
     ),
-    Column("links", "int64", "links", "links; a bidirectional link counts once", "less"),
-    Column("connected", "bool", "", "whether every node reaches every other"),
+    Column("links", "int64", "links", "number of links; a bidirectional link counts once", "less"),
+    Column("connected", "bool", "", "whether every node reaches every other node"),
     Column("diameter", "int64", "hops", "longest shortest path between terminals", "less"),
     Column("distance_sum", "int64", "hops", "sum of the distances over ordered pairs of terminals", "less"),
-    Column("mean_distance", "double", "hops", "mean shortest path, a terminal to itself included", "less"),
-    Column("mean_distance_distinct", "double", "hops", "the same over distinct terminals", "less"),
-    Column("distance_histogram", "list<int64>", "pairs", "ordered pairs of terminals at distance 0, 1, 2, …"),
+    Column("mean_distance", "double", "hops", "mean shortest path, a terminal and itself included", "less"),
+    Column("mean_distance_distinct", "double", "hops", "mean shortest path of distinct terminals", "less"),
+    Column("distance_histogram", "list<int64>", "pairs", "number of terminal pairs at distance 0, 1, 2, …"),
     Column(
         "load",
         "list<double>",
         "flits/cycle",
-        "load of a lattice's channel of each dimension, or the largest of each link class,"
-        " at one flit per cycle per terminal, uniform traffic on all shortest paths",
+        "channel load in each dimension of a lattice, or largest load of each link class,"
+        " at one flit per cycle per terminal, for uniform traffic over all shortest paths",
         stored="by place",
     ),
-    Column("max_channel_load", "double", "flits/cycle", "the largest of these loads", "less", "by place"),
+    Column("max_channel_load", "double", "flits/cycle", "largest value of load", "less", "by place"),
     Column(
         "saturation_load",
         "double",
         "flits/cycle/terminal",
-        "1 / max_channel_load; null without load",
+        "1 / max_channel_load; null if all loads are 0",
         "more",
         "by place",
     ),
@@ -60,49 +60,45 @@ SCREEN = (
         "mean_distance_bound",
         "double",
         "hops",
-        "none has a smaller mean_distance (Cerf, Cowan, Mullin, Stanton 1974)",
+        "no graph of this size and degree has a smaller mean_distance (Cerf, Cowan, Mullin, Stanton 1974)",
         "less",
     ),
-    Column(
-        "lattice_diameter_bound", "int64", "hops", "no lattice of this size has a smaller diameter: Zⁿ's own", "less"
-    ),
+    Column("lattice_diameter_bound", "int64", "hops", "no lattice of this size has a smaller diameter", "less"),
     Column(
         "lattice_mean_distance_bound", "double", "hops", "no lattice of this size has a smaller mean_distance", "less"
     ),
 )
 
 BEST = (
-    Column("dimensions", "int64", "dimensions", "dimensions of the lattices that were compared", "neither"),
-    Column("nodes", "int64", "nodes", "nodes of these lattices", "more"),
+    Column("dimensions", "int64", "dimensions", "number of dimensions of the compared lattices", "neither"),
+    Column("nodes", "int64", "nodes", "number of nodes of the compared lattices", "more"),
     Column(
         "network",
         "string",
         "",
-        "least mean distance | greatest saturation | a known network's name, as in cube | bound of lattices",
+        "least mean distance | greatest saturation | a known network's name, such as cube | bound of lattices",
     ),
     Column("topology", "string", "", "canonical spelling; null for the bound"),
-    Column("degree", "int64", "links", "links of a node", "less"),
+    Column("degree", "int64", "links", "number of links of a node", "less"),
     Column("diameter", "int64", "hops", "longest shortest path", "less"),
-    Column("mean_distance", "double", "hops", "mean shortest path, a node to itself included", "less"),
+    Column("mean_distance", "double", "hops", "mean shortest path, a node and itself included", "less"),
     Column(
         "saturation_load",
         "double",
         "flits/cycle/terminal",
-        "uniform traffic on all shortest paths; of the bound: its mean distance shared by 2n channels a node",
+        "for uniform traffic over all shortest paths; for the bound: 2n / its mean_distance",
         "more",
     ),
     Column(
         "all_reduce",
         "double",
         "cycles/flit",
-        "least time of an all-reduce for each flit of every node's vector, by any algorithm (torusweep collective);"
+        "least time of an all-reduce by any algorithm, per flit of every node's vector (torusweep collective);"
         " null for the bound",
         "less",
     ),
-    Column(
-        "attained", "int64", "lattices", "lattices that are as good; null for a known network and the bound", "neither"
-    ),
-    Column("lattices", "int64", "lattices", "lattices of this size, all of which were compared", "neither"),
+    Column("attained", "int64", "lattices", "equally good lattices; null for a known network and the bound", "neither"),
+    Column("lattices", "int64", "lattices", "number of lattices of this size, all of which were compared", "neither"),
 )
 TABLE = Declaration(
     *("screen", "a network, or a class of lattices: distances, loads, bounds", SCREEN),

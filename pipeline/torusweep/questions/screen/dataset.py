@@ -1,7 +1,7 @@
 """A data set of lattices: compact columns, from which all columns `SCREEN` follow, read from a folder or by HTTP.
 
-A data set has an index, `files.json`, and Parquet files sorted by dimensions and nodes. Only the parts of a file that a
-size and its columns need are read; any server that answers range requests will do. The index has, for each file, the
+A data set has an index, `files.json`, and Parquet files sorted by dimensions and nodes. Of a file, only the parts are
+read that a size and its columns need; any server that answers range requests will do. For each file, the index has the
 digest of the list of its parts' digests, so damaged data is never used. A forged index has other digests: only the
 digest of the index itself, known from elsewhere, shows whose data set it is.
 """
@@ -32,13 +32,13 @@ from torusweep.tables.manifest import Digest
 from torusweep.tables.parquet import may_have, parquet_file, spans
 from torusweep.tables.store import INDEX, digest
 
-SECONDS = 30.0  # that a server may take for its next bytes; whoever asks limits all of them together
+SECONDS = 30.0  # time limit of a server for its next bytes; callers limit the whole time
 MOST_INDEX = 1 << 22  # bytes of an index
 MOST_FILE = 1 << 32  # bytes of a file
-PART = 1 << 16  # bytes of a file that have a digest of their own
-PARTS = ".parts"  # the list of these digests, of DIGEST bytes each, beside each file
+PART = 1 << 16  # bytes of a part of a file; every part has a digest
+PARTS = ".parts"  # suffix of the file next to each file that lists the digests of its parts, of DIGEST bytes each
 DIGEST = hashlib.sha256().digest_size
-TYPES = {  # of the stored columns, as small as their values are up to 65,536 nodes; others follow from them
+TYPES = {  # types of the stored columns, as small as values up to 65,536 nodes allow; others follow from these
     "topology": "string",
     "nodes": "int32",
     "dimensions": "int8",
@@ -55,7 +55,7 @@ TYPES = {  # of the stored columns, as small as their values are up to 65,536 no
     "lattice_diameter_bound": "int32",
     "lattice_mean_distance_bound": "double",
 }
-FOLLOWING = {  # column → SQL of what it is, in stored columns
+FOLLOWING = {  # column → SQL expression of the column in stored columns
     "links": "nodes::BIGINT * degree // 2",
     "connected": "true",
     "mean_distance": "distance_sum::DOUBLE / (nodes::BIGINT * nodes)",
@@ -63,16 +63,16 @@ FOLLOWING = {  # column → SQL of what it is, in stored columns
     "saturation_load": "CASE WHEN max_channel_load > 0 THEN 1 / max_channel_load END",
 }
 FILTER = ("dimensions", "nodes")
-COUNTED = (*FILTER, "class_size")  # what tells whether all lattices of a size are there
+COUNTED = (*FILTER, "class_size")  # columns that show whether all lattices of a size are there
 
 
 def stored_columns() -> list[Column]:
-    """The columns of the Parquet files, with their types there."""
+    """Return the columns of the Parquet files, with the types that they have there."""
     return [column._replace(type=TYPES[column.name]) for column in SCREEN if column.name in TYPES]
 
 
 def stored(rows: pa.Table) -> pa.Table:
-    """The stored columns of rows `SCREEN` that are lattices. Raises BadInput for a value that its type cannot hold."""
+    """Return the stored columns of those rows `SCREEN` that are lattices. Raises BadInput for a value out of range."""
     rows = rows.filter(pc.and_(rows["dimensions"].is_valid(), pc.starts_with(rows["topology"], "lattice(")))
     schema = arrow_schema(stored_columns())
     try:
@@ -82,13 +82,13 @@ def stored(rows: pa.Table) -> pa.Table:
 
 
 def made_of(column: str) -> list[str]:
-    """The stored columns from which a column of `SCREEN` follows."""
+    """Return the stored columns from which a column of `SCREEN` follows."""
     words = re.findall(r"\w+", FOLLOWING.get(column, column))
     return [name for name in TYPES if name in words]
 
 
 def screen_rows(rows: pa.Table) -> pa.Table:
-    """The columns `SCREEN` of stored rows; null where stored columns are missing."""
+    """Return the columns `SCREEN` of stored rows; a column is null if stored columns that it needs are missing."""
     names = set(rows.column_names)
     nodes, degree, total, busiest = (
         rows[name].to_numpy() if name in names else np.ones(len(rows), np.int64)
@@ -119,10 +119,10 @@ Size = tuple[Annotated[int, Field(ge=1, le=127)], Annotated[int, Field(ge=1, lt=
 class DataFile(BaseModel):
     """A Parquet file of a data set.
 
-    name         file name beside the index, not a path
-    sha256       digest of its content
-    parts        sha256 of the list of its parts' digests
-    first, last  (dimensions, nodes) of its first and last row
+    name         name of a file in the folder of the index, not a path
+    sha256       digest of the file's content
+    parts        sha256 of the list of the digests of the file's parts
+    first, last  (dimensions, nodes) of the file's first and last row
     """
 
     model_config = ConfigDict(frozen=True)
@@ -137,7 +137,7 @@ class DataFile(BaseModel):
 
 
 class Index(BaseModel):
-    """The content of `files.json`; other keys are left out."""
+    """The content of `files.json`. Unknown keys are ignored."""
 
     files: Annotated[list[DataFile], Field(min_length=1, max_length=10_000)]
 
@@ -148,18 +148,18 @@ def is_remote(address: str | Path) -> bool:
 
 
 def part_digests(content: bytes | memoryview) -> bytes:
-    """The digests of a file's parts of PART bytes, one after the other."""
+    """Return the digests of a file's parts, of PART bytes each, one after the other."""
     return b"".join(hashlib.sha256(content[at : at + PART]).digest() for at in range(0, len(content), PART))
 
 
 class DataSet:
-    """A data set at an address: a folder, or its http://…. Raises BadInput if there is none.
+    """A data set at an address: a folder, or a URL http://…. Raises BadInput if there is none.
 
     wanted    the digest of its index, known from elsewhere; '': any
 
-    digest    sha256 of its index, and so of all that it says
-    files     its Parquet files, in order
-    requests  ranges that were read, and bytes of them
+    digest    sha256 of the index, and thereby of all data
+    files     Parquet files of the data set, in order
+    requests  number of ranges that were read, and their bytes
     """
 
     def __init__(self, address: str | Path, wanted: str = "") -> None:
@@ -183,12 +183,12 @@ class DataSet:
         return is_remote(self.address)
 
     def read(self, name: str, begin: int = 0, end: int | None = None, *, most: int = 0) -> bytes:
-        """The bytes begin … end − 1 of a file, by default all; at most `most` bytes."""
+        """Return the bytes begin … end − 1 of a file; if `end` is None, the whole file, of at most `most` bytes."""
         limit = most if end is None else end - begin
         if not self.remote:
             path = Path(self.address) / name
             if path.exists() and not path.is_file():
-                raise ValueError("no regular file")  # a pipe would be waited for
+                raise ValueError("no regular file")  # reading a pipe would wait
             with path.open("rb") as file:
                 file.seek(begin)
                 content = file.read(limit + (end is None))
@@ -213,11 +213,11 @@ class DataSet:
         by: Sequence[str] = (),
         kept: Sequence[str] = (),
     ) -> list[ScreenedSpace] | None:
-        """A whole size of lattices; None if the data set lacks some of them.
+        """Return all lattices of a size; None if the data set lacks some of them.
 
-        reduce  function that keeps the wanted rows
-        by      columns of `SCREEN` that it looks at
-        kept    further columns of the rows that it keeps; all others are null
+        reduce  maps rows to the wanted rows; None for all rows
+        by      columns of `SCREEN` that `reduce` uses
+        kept    further columns of the wanted rows; all others are null
         """
         if not isinstance(space, Lattices):
             return None
@@ -260,15 +260,15 @@ class DataSet:
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[None]:
-        """Turn errors of reading in a `with` block into one line."""
+        """Turn errors that occur while a `with` block reads the file `name` into a one-line refusal."""
         try:
             yield
-        # RecursionError: brackets without end
+        # RecursionError: too deeply nested brackets
         except (OSError, HTTPException, ValueError, RecursionError, pa.ArrowException) as error:
             raise self.refusal(name, error) from None
 
     def refusal(self, name: str, error: Exception) -> BadInput:
-        """The refusal of a file that cannot be read."""
+        """Return the refusal of a file that cannot be read."""
         reason: Any = error.reason if isinstance(error, URLError) else error
         if isinstance(error, HTTPError):
             error.close()  # the connection of its answer
@@ -283,9 +283,9 @@ class DataSet:
 
 
 class _OpenFile:
-    """The read parts of a data set's file in memory; its last bytes, with the Parquet footer, are read at once.
+    """The parts of a data set's file read so far, in memory; the last bytes, with the Parquet footer, are read at once.
 
-    Bytes are present once the digest of their part agrees with the index.
+    Bytes are used only once the digest of their part agrees with the index.
     The bytes are Arrow's own (torusweep.tables.parquet.arrow_buffer says why); pages that were not read take no memory.
     """
 
@@ -309,7 +309,7 @@ class _OpenFile:
             raise ValueError(f"{self.parquet.metadata.num_rows:,} rows, where {INDEX} says {file.rows:,}")
 
     def rows(self, group: int, columns: Sequence[str]) -> pa.Table:
-        """Columns of a row group, by few requests."""
+        """Return columns of a row group, by few requests."""
         for begin, end in spans(self.parquet, group, columns):
             self._read(begin, end)
         rows = self.parquet.read_row_group(group, columns=list(columns))
@@ -320,7 +320,7 @@ class _OpenFile:
         return rows
 
     def _read(self, begin: int, end: int) -> None:
-        """Read the missing parts that hold these bytes."""
+        """Read the missing parts of the file that hold the bytes begin … end − 1."""
         if not 0 <= begin <= end <= self._file.bytes:
             raise ValueError("a column that is outside of its file")
         first, last = begin // PART, -(-end // PART)

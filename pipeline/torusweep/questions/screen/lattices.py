@@ -1,8 +1,8 @@
 """All lattices, or circulant graphs, of a size: their number, one of each class, in batches.
 
 A circulant graph of N nodes has k different steps 1 ≤ s_1 < … < s_k ≤ N/2: node v has links to v ± s_i. It is the
-lattice graph Zᵏ/L, where L has the vectors x with Σ s_i x_i ≡ 0 modulo N. The step N/2, where N is even, leads to
-the same node in both directions: it adds one link a node, all others two. No other steps coincide.
+lattice graph Zᵏ/L, where L has the vectors x with Σ s_i x_i ≡ 0 modulo N. The step N/2, if N is even, leads to
+the same node in both directions: it adds one link per node, every other step two. No other steps coincide.
 
 A lattice is given by its Hermite normal form. The lattice graphs of N nodes in n dimensions are the Cayley graphs of
 all abelian groups of order N with n generators: tori, twisted tori, circulants and the crystal lattices among them.
@@ -23,14 +23,14 @@ from torusweep_kernels.lattices import circulant_class_sizes, lattice_classes
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Whole
 
-DIMENSIONS = Whole(1, "dimensions of the lattices, 3 by default; a node has two links in each", 5)
+DIMENSIONS = Whole(1, "dimensions of the lattices, 3 by default; a node has two links in each dimension", 5)
 NODES = Whole(1, "nodes of the network", 2**16)
-MOST_LATTICES = 2**24  # compared in a few minutes
-PART_LATTICES = 2**23  # of a sweep's point: its rows take some 200 MB, and all sizes up to 1,024 nodes have fewer
-MOST_PARTS = 16  # of a size; all sizes up to 4,096 nodes have fewer
+MOST_LATTICES = 2**24  # lattices that are compared in a few minutes
+PART_LATTICES = 2**23  # lattices of a sweep's point: some 200 MB of rows; all sizes up to 1,024 nodes have fewer
+MOST_PARTS = 16  # parts of a size; all sizes up to 4,096 nodes have fewer
 BLOCK = 2**17  # lattices enumerated at once
-CLASSES_AT_ONCE = 2**20  # lattices that are looked at for classes, of which a part is some 44,000 classes
-STEPS = Whole(1, "compare only circulant graphs of so many steps; a node has two links for each step", 5)
+CLASSES_AT_ONCE = 2**20  # lattices that are searched for classes at once: some 44,000 classes
+STEPS = Whole(1, "compare only circulant graphs with this number of steps; a node has two links for each step", 5)
 
 
 @cache
@@ -47,7 +47,7 @@ def lattice_count(nodes: int, dimensions: int) -> int:
 def check_space(nodes: int, dimensions: int, parts: int = 1) -> None:
     """Raise BadInput if there is no such space, Refused if it has too many lattices; nothing is enumerated.
 
-    parts  number of parts in which they are compared
+    parts  number of parts in which the lattices are compared
     """
     DIMENSIONS.check("dimensions", dimensions)
     NODES.check("nodes", nodes)
@@ -61,8 +61,8 @@ def check_space(nodes: int, dimensions: int, parts: int = 1) -> None:
 
 
 def lattice_forms(nodes: int, dimensions: int) -> Iterator[np.ndarray]:
-    """int32[B, n, n] each: the Hermite normal forms of all lattices of N nodes, as `torusweep_kernels.lattices` has
-    them, in a fixed order; B is at most 2¹⁷.
+    """Yield the Hermite normal forms of all lattices of N nodes, int32[B, n, n] each, in a fixed order.
+    Forms are written as in `torusweep_kernels.lattices`; B is at most 2¹⁷.
     """
     above = list(zip(*np.triu_indices(dimensions, 1)))
     for sides in _factorisations(nodes, dimensions):
@@ -78,11 +78,11 @@ def lattice_forms(nodes: int, dimensions: int) -> Iterator[np.ndarray]:
 
 
 class SpacePart(NamedTuple):
-    """Lattices of a size.
+    """Some lattices of a size.
 
-    forms     int32[C, n, n]  Hermite normal forms, one for each of C classes, or for each lattice
-    sizes     int32[C]        lattices of each class; None if each lattice has a form
-    lattices  number of lattices that the part accounts for: those looked at, or those of its classes
+    forms     int32[C, n, n]  Hermite normal forms, one for each of C classes, or one for each lattice
+    sizes     int32[C]        number of lattices of each class; None if each lattice has a form
+    lattices  number of lattices that the part accounts for: those that were searched, or those of its classes
     steps     int32[C, n]     steps of circulant graphs, for their spelling; None for other lattices
     """
 
@@ -92,7 +92,7 @@ class SpacePart(NamedTuple):
     steps: np.ndarray | None = None
 
     def rows(self, first: int, last: int) -> SpacePart:
-        """The lattices first … last − 1; the new part accounts for none."""
+        """Return the part with lattices first … last − 1 only; its `lattices` is 0."""
         sizes, steps = (None if array is None else array[first:last] for array in (self.sizes, self.steps))
         return SpacePart(self.forms[first:last], sizes, 0, steps)
 
@@ -100,7 +100,7 @@ class SpacePart(NamedTuple):
 def representatives(
     nodes: int, dimensions: int, threads: int | None = None, first: int = 0, last: int | None = None
 ) -> Iterator[SpacePart]:
-    """One lattice of each class under signed permutations of the dimensions, part by part.
+    """Yield one lattice of each class under signed permutations of the dimensions, part by part.
 
     first, last  range of lattices in the order of `lattice_forms`, without the last; all by default
     """
@@ -112,13 +112,13 @@ def representatives(
 
 
 def all_lattices(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[SpacePart]:
-    """Every lattice, part by part."""
+    """Yield every lattice of a size, part by part."""
     for forms in _gather(lattice_forms(nodes, dimensions)):
         yield SpacePart(forms, None, len(forms))
 
 
 def _gather(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-    """Join small parts to parts of at least 2¹⁷ lattices."""
+    """Join small parts into parts of at least 2¹⁷ lattices; the last part may be smaller."""
     held: list[np.ndarray] = []
     for part in parts:
         held.append(part)
@@ -131,12 +131,12 @@ def _gather(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
 
 @cache
 def divisors(number: int) -> tuple[int, ...]:
-    """All divisors, ascending."""
+    """Return all divisors of a number, in ascending order."""
     return tuple(divisor for divisor in range(1, number + 1) if number % divisor == 0)
 
 
 def _factorisations(number: int, factors: int) -> Iterator[tuple[int, ...]]:
-    """All ordered products of `factors` factors."""
+    """Yield all ordered products of `factors` factors that equal `number`."""
     if factors == 1:
         yield (number,)
         return
@@ -154,7 +154,7 @@ def circulant_count(nodes: int, steps: int) -> int:
 
 
 def mobius(number: int) -> int:
-    """The Möbius function: (−1)^r for a product of r different primes, 0 for a number with a square factor."""
+    """Return the Möbius function: (−1)^r for a product of r different primes, 0 for a number with a square factor."""
     sign = 1
     for prime in range(2, number + 1):
         if number % prime == 0:
@@ -168,7 +168,7 @@ def mobius(number: int) -> int:
 
 
 def check_circulants(nodes: int, steps: int) -> None:
-    """Raise BadInput if there is no such graph, Refused if there are too many; nothing is enumerated."""
+    """Raise BadInput if there is no such circulant graph, Refused if there are too many; nothing is enumerated."""
     STEPS.check("steps", steps)
     sizes = replace(NODES, minimum=2 * steps)
     if not sizes.contains(nodes):
@@ -184,10 +184,10 @@ def check_circulants(nodes: int, steps: int) -> None:
 
 
 def circulants(nodes: int, steps: int, *, classes: bool, threads: int | None = None) -> Iterator[SpacePart]:
-    """Every connected circulant graph, or one of each class under units of Z_N, part by part in ascending order.
+    """Yield every connected circulant graph, or one of each class under units of Z_N, part by part in ascending order.
 
-    The least step set represents its class. A unit maps any step s to its common divisor with N, so that the first
-    step of a representative divides N, and no other step has a smaller common divisor: other sets are not looked at.
+    The least step set represents its class. A unit maps any step s to its common divisor with N. So the first step of a
+    representative divides N, no other step has a smaller common divisor, and other sets need not be examined.
     """
     for sets in candidates(nodes, steps) if classes else step_sets(np.arange(1, nodes // 2 + 1), steps):
         sets = sets[np.gcd(np.gcd.reduce(sets, axis=1), nodes) == 1]
@@ -197,7 +197,7 @@ def circulants(nodes: int, steps: int, *, classes: bool, threads: int | None = N
 
 
 def candidates(nodes: int, steps: int) -> Iterator[np.ndarray]:
-    """Yield int32[B, k]: the step sets that may be connected and the least of their class, ascending."""
+    """Yield int32[B, k], ascending: the step sets that may be connected and may be the least of their class."""
     numbers = np.arange(1, nodes // 2 + 1)
     common = np.gcd(numbers, nodes)
     for first in divisors(nodes):
@@ -209,7 +209,7 @@ def candidates(nodes: int, steps: int) -> Iterator[np.ndarray]:
 
 
 def step_sets(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Yield int32[B, size]: all subsets of `size` of the ascending numbers, ascending; B is at most 2¹⁷.
+    """Yield int32[B, size], ascending: all subsets of `size` of the ascending numbers; B is at most 2¹⁷.
 
     The combinatorial number system (Lehmer 1964) turns a rank r into Σ C(t_i, i), the greatest t_i first; counted
     from the other end, such sets are in ascending order.
@@ -228,12 +228,12 @@ def step_sets(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
 
 
 def circulant_forms(steps: np.ndarray, nodes: int) -> np.ndarray:
-    """int32[B, k, k]: the Hermite normal form of each graph's lattice, as `torusweep_kernels.lattices` has them.
+    """int32[B, k, k]: the Hermite normal form of each graph's lattice, as in `torusweep_kernels.lattices`.
 
     steps  int32[B, k]  steps of connected graphs
 
     With g_i, the common divisor of N and the first i steps, side i is g_{i−1} / g_i. Column j writes k_j s_j as a
-    combination of earlier steps: a_i (s_i / g_i) ≡ t / g_i modulo side i, from i = j − 1 down, with the rest t.
+    combination of earlier steps: a_i (s_i / g_i) ≡ t / g_i modulo side i, from i = j − 1 down, with the remainder t.
     """
     count, k = steps.shape
     step = steps.astype(np.int64).T
@@ -254,7 +254,7 @@ def circulant_forms(steps: np.ndarray, nodes: int) -> np.ndarray:
 
 
 def inverses(numbers: np.ndarray, moduli: np.ndarray) -> np.ndarray:
-    """int64[B]: the inverses of numbers modulo coprime moduli (Euclid); 0 modulo 1."""
+    """int64[B]: the inverses of numbers modulo coprime moduli (Euclid); 0 for the modulus 1."""
     dividend, divisor = moduli.copy(), numbers % moduli
     before, factor = np.zeros_like(numbers), np.ones_like(numbers)
     while (going := divisor > 0).any():

@@ -1,4 +1,4 @@
-"""Rows of the table `screen` for networks, together or alone, from arrays."""
+"""Rows of the table `screen` for networks, one alone or a block at once, from arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torusweep.questions.static.record import Measured, NetworkNumbers
 
 
 def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
-    """The columns of a block of networks, with loads for each link class of a network."""
+    """Return the columns for a block of networks; loads are given for each link class of a network."""
     block, connected, hops = numbers.block, numbers.connected, numbers.hops
     present, loads = [], []
     for number in range(int(block.link_class.max(initial=0)) + 1):
@@ -73,9 +73,9 @@ class ScreenedNetwork(NetworkNumbers):
 
 @cache
 def limits(terminals: int, degree: int, directed: bool) -> tuple[int, int]:
-    """Lower bounds of diameter and a node's sum of distances for graphs of this size and degree; 0 if none exists."""
+    """Lower bounds of the diameter and of a node's sum of distances for this size and degree; 0 if no graph exists."""
     try:
         levels = bounds.moore_levels(terminals, degree, directed=directed)
-    except ValueError:  # no connected graph is so: the row is null
+    except ValueError:  # no connected graph has this size and degree: the columns are null
         return 0, 0
     return bounds.diameter(levels), bounds.distance_sum(levels)

@@ -1,4 +1,4 @@
-"""The page's section on design spaces: the gain of the best twist over tori and over hand-picked twists."""
+"""The report's section on design spaces: the gain of the best twist over tori and over hand-picked twists."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from torusweep.questions.screen.best import BOUND, GREATEST_SATURATION, LEAST_ME
 from torusweep.questions.screen.columns import BEST
 from torusweep.tables.rows import Record, Tables
 
-LONGEST_SIDE = 2  # times the shortest one: of the rectangular tori that are drawn
-FEWEST_NODES = 16  # of what is drawn and counted as a gain
-LINES = {  # network → its line
+LONGEST_SIDE = 2  # largest ratio of the longest to the shortest side of a rectangular torus that is drawn
+FEWEST_NODES = 16  # least number of nodes of a network that is drawn, or counted as a gain
+LINES = {  # network → look of its line
     LEAST_MEAN: Look("best lattice", "#006DAD", "circle"),
     GREATEST_SATURATION: Look("best lattice", "#006DAD", "circle"),
     "square torus": Look("square torus", "#B84300", "square", (5, 3)),
@@ -45,7 +45,7 @@ FIELDS = fields(
 
 
 def section(tables: Tables) -> Chapter | None:
-    """Charts of the table `best` for each number of dimensions, and the table; None without it."""
+    """Return the chapter on the table `best`: charts for each number of dimensions, and a table; None without rows."""
     rows = tables.get("best", ())
     if not rows:
         return None
@@ -61,7 +61,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _worth(rows: Sequence[Record]) -> str:
-    """A sentence on the number of lattices compared, and the gain of the best twist over the torus of a size."""
+    """Write a sentence on the number of lattices compared, and on the gain of the best twist over tori."""
     sizes = {(row["dimensions"], row["nodes"]): row["lattices"] for row in rows}
     found = f"{sum(sizes.values()):,} lattices of {len(sizes):,} sizes were compared, none left out."
     best = {(row["dimensions"], row["nodes"]): row["mean_distance"] for row in rows if row["network"] == LEAST_MEAN}
@@ -81,7 +81,7 @@ def _worth(rows: Sequence[Record]) -> str:
 
 
 def _drawn(rows: Iterable[Record], column: str, winner: str) -> list[dict[str, Any]]:
-    """Rows of the chart, line by line, with the share of the bound; none without two lines and two sizes."""
+    """Rows of a chart, line by line, each with its share of the bound; [] with fewer than two lines or two sizes."""
     rows = list(rows)
     shown = (LINES.keys() - {LEAST_MEAN, GREATEST_SATURATION}) | {winner}
     bounds = {row["nodes"]: row[column] for row in rows if row["network"] == BOUND}
@@ -94,7 +94,7 @@ def _drawn(rows: Iterable[Record], column: str, winner: str) -> list[dict[str, A
 
 
 def _is_compact(row: Record) -> bool:
-    """False for a rectangular torus with a side that is much longer than another."""
+    """Whether the row is no rectangular torus with one side much longer than another."""
     sides = plan(row["topology"])[1].radices if row["network"] == "rectangular torus" else (1,)
     return max(sides) <= LONGEST_SIDE * min(sides)
 

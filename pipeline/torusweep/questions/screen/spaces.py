@@ -31,7 +31,7 @@ from torusweep.questions.screen.lattices import (
 )
 from torusweep.tables.columns import arrow_schema
 
-HISTOGRAM_ENTRIES = 2**24  # of the lattices that are measured at once
+HISTOGRAM_ENTRIES = 2**24  # entries of the histograms of the lattices that are measured at once
 
 
 def screen_lattices(
@@ -42,11 +42,11 @@ def screen_lattices(
     backend: str = "auto",
     threads: int | None = None,
 ) -> pa.Table:
-    """A row for each lattice, with the columns `SCREEN`.
+    """Return a table with a row for each lattice, with the columns `SCREEN`.
 
     forms      int32[B, n, n]  Hermite normal forms of lattices with equally many nodes
-    sizes      int32[B]        number of lattices in each class; null in the rows if None
-    spellings  string[B]       spelling of each network; like lattice(matrix=[[4, 2], [0, 2]]) if None
+    sizes      int32[B]        number of lattices in each class; None makes the column null
+    spellings  string[B]       spelling of each network; None for spellings like lattice(matrix=[[4, 2], [0, 2]])
 
     Raises BackendUnavailable for cupy without a GPU.
     """
@@ -87,14 +87,14 @@ def screen_lattices(
 
 
 def _lists(rows: np.ndarray, lengths: np.ndarray) -> pa.Array[Any]:
-    """A list for each row: its first `length` values."""
+    """Return a list for each row: the row's first values, as many as `lengths` gives."""
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     flat: pa.Array[Any] = pa.array(rows[np.arange(rows.shape[1]) < lengths[:, None]])
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat)
 
 
 def lattice_spellings(forms: np.ndarray) -> pa.Array[Any]:
-    """The spelling of each lattice, as in lattice(matrix=[[4, 2], [0, 2]]), which every command takes."""
+    """Return the spelling of each lattice, as in lattice(matrix=[[4, 2], [0, 2]]), which every command accepts."""
     pieces: list[Any] = []
     for row in range(forms.shape[1]):
         pieces += ["], [" if row else "lattice(matrix=[[", *_listed(forms[:, row])]
@@ -102,12 +102,12 @@ def lattice_spellings(forms: np.ndarray) -> pa.Array[Any]:
 
 
 def circulant_spellings(steps: np.ndarray, nodes: int) -> pa.Array[Any]:
-    """The spelling of each circulant graph, as in circulant(n=13, steps=[1, 5]); steps int32[B, k]."""
+    """Return the spelling of each circulant graph, as in circulant(n=13, steps=[1, 5]). steps: int32[B, k]."""
     return pc.binary_join_element_wise(f"circulant(n={nodes}, steps=[", *_listed(steps), "])", "")
 
 
 def _listed(numbers: np.ndarray) -> list[Any]:
-    """Arrays of strings that join to each row's numbers with commas between them."""
+    """Return arrays of strings that join to each row's numbers, with commas between them."""
     columns = [pa.array(column).cast(pa.string()) for column in numbers.T]
     return [piece for place, column in enumerate(columns) for piece in ([", "] if place else []) + [column]]
 
@@ -132,24 +132,24 @@ class Lattices(NamedTuple):
 
     @property
     def numbers(self) -> tuple[int, int]:
-        """The numbers, among the size's lattices, of the first lattice and of the one after the last."""
+        """Numbers, in the order of the size's lattices, of this part's first lattice and of the first one after it."""
         whole = lattice_count(self.nodes, self.dimensions)
         return whole * self.part // self.of, whole * (self.part + 1) // self.of
 
     @property
     def things(self) -> str:
-        """The name of its graphs in the singular, for `torusweep.quantities.counted`."""
+        """The singular noun for this space's graphs, for `torusweep.quantities.counted`."""
         return "lattice"
 
     @property
     def lattices(self) -> int:
-        """How many there are."""
+        """Number of lattices in the space."""
         first, last = self.numbers
         return last - first
 
     @property
     def fewest_classes(self) -> int:
-        """Lower bound of the classes: one has at most half of the 2ⁿ n! signed permutations, as −1 keeps lattices.
+        """Lower bound of the number of classes: each has at most 2ⁿ n! / 2 lattices, as −1 keeps every lattice.
 
         For a part it is approximate: the first forms of a size represent more classes than the last ones.
         """
@@ -157,26 +157,26 @@ class Lattices(NamedTuple):
 
     @property
     def comparisons(self) -> int:
-        """Approximate number of images of lattices or step sets that finding the classes compares."""
+        """Approximate number of images of lattices that are compared to find the classes."""
         return 4 * self.lattices
 
     def check(self) -> None:
-        """Raise BadInput where there is no such space, Refused where it has too many lattices."""
+        """Raise BadInput if there is no such space, Refused if it has too many lattices."""
         check_space(self.nodes, self.dimensions, parts=self.of)
 
     def parts(self, classes: bool, threads: int | None) -> Iterator[SpacePart]:
-        """One lattice of each class, or each lattice, part by part, in a fixed order."""
+        """Return one lattice of each class, or each lattice, part by part, in a fixed order."""
         if not classes:
             return all_lattices(self.nodes, self.dimensions, threads)
         return representatives(self.nodes, self.dimensions, threads, *self.numbers)
 
     def rows_among(self, rows: pa.Table) -> pa.Table:
-        """The rows of a table `screen` that are of this space."""
+        """Return the rows of a table `screen` that belong to this space."""
         return _in_space(self, rows, "lattice(")
 
 
 class Circulants(NamedTuple):
-    """All connected circulant graphs with given nodes and number of steps: lattices with a dimension a step."""
+    """All connected circulant graphs with given nodes and number of steps: lattices with a dimension for each step."""
 
     steps: int
     nodes: int
@@ -186,27 +186,27 @@ class Circulants(NamedTuple):
 
     @property
     def things(self) -> str:
-        """See `Lattices`."""
+        """The singular noun for this space's graphs, for `torusweep.quantities.counted`."""
         return "circulant"
 
     @property
     def dimensions(self) -> int:
-        """Dimensions of these lattices."""
+        """Number of dimensions of the circulants as lattices."""
         return self.steps
 
     @property
     def lattices(self) -> int:
-        """How many there are."""
+        """Number of circulant graphs in the space."""
         return circulant_count(self.nodes, self.steps)
 
     @property
     def fewest_classes(self) -> int:
-        """Lower bound of the classes: units u and −u of Z_N act alike, so a class has at most a set for each pair."""
+        """Lower bound of the number of classes: units u and −u of Z_N act alike, so each pair adds at most a set."""
         return -(-self.lattices // self._pairs_of_units)
 
     @property
     def comparisons(self) -> int:
-        """See `Lattices`. Only sets with a step 1 or a divisor of N are looked at, each with all units."""
+        """Approximate number of images compared to find classes: sets with step 1 or a divisor of N, by all units."""
         return -(-2 * self.steps * self.lattices // self.nodes) * self._pairs_of_units
 
     @property
@@ -214,15 +214,15 @@ class Circulants(NamedTuple):
         return max(1, sum(gcd(unit, self.nodes) == 1 for unit in range(1, self.nodes // 2 + 1)))
 
     def check(self) -> None:
-        """Raise BadInput where there is no such graph, Refused where there are too many."""
+        """Raise BadInput if there is no such graph, Refused if there are too many."""
         check_circulants(self.nodes, self.steps)
 
     def parts(self, classes: bool, threads: int | None) -> Iterator[SpacePart]:
-        """One circulant of each class, or each circulant, part by part, in a fixed order."""
+        """Return one circulant of each class, or each circulant, part by part, in a fixed order."""
         return circulants(self.nodes, self.steps, classes=classes, threads=threads)
 
     def rows_among(self, rows: pa.Table) -> pa.Table:
-        """The rows of a table `screen` that are of this space."""
+        """Return the rows of a table `screen` that belong to this space."""
         return _in_space(self, rows, "circulant(")
 
 
@@ -236,7 +236,7 @@ SPELLINGS: dict[type[Lattices] | type[Circulants], re.Pattern[str]] = {
 class ScreenedSpace(NamedTuple):
     """A part of a space: its rows (`SCREEN`), and the share of the space screened so far.
 
-    measured  number of rows, if only the best are here; None if these are all
+    measured  number of measured rows, if `rows` has only the best; None if it has all
     """
 
     rows: pa.Table
@@ -245,8 +245,8 @@ class ScreenedSpace(NamedTuple):
 
 
 def in_parts(space: Lattices) -> list[Lattices]:
-    """A size's lattices as a sweep computes them: in parts if they are more than PART_LATTICES."""
-    if space.nodes**2 > MOST_PARTS * PART_LATTICES:  # there are more in three dimensions: too large in any parts
+    """Return a size's lattices as a sweep computes them: in parts if there are more than PART_LATTICES."""
+    if space.nodes**2 > MOST_PARTS * PART_LATTICES:  # too many lattices for any number of parts
         return [space]
     parts = -(-lattice_count(space.nodes, space.dimensions) // PART_LATTICES)
     if not 1 < parts <= MOST_PARTS:
@@ -255,7 +255,7 @@ def in_parts(space: Lattices) -> list[Lattices]:
 
 
 def space_of(spelling: str) -> Space | None:
-    """The design space of a spelling; None for a network's spelling."""
+    """Return the design space that a spelling names; None for a network's spelling."""
     for kind, pattern in SPELLINGS.items():
         if found := pattern.fullmatch(spelling):
             return kind(*(int(number) for number in found.groups() if number))
@@ -263,22 +263,22 @@ def space_of(spelling: str) -> Space | None:
 
 
 def lattices_of(rows: pa.Table) -> int:
-    """The number of lattices for which rows stand: a class, or one each."""
+    """Return the number of lattices that rows represent: class_size per row, or 1 where that is null."""
     sizes = rows["class_size"].to_numpy()
     return int(np.where(np.isnan(sizes), 1, sizes).sum())
 
 
 def is_whole(space: Space, rows: pa.Table) -> bool:
-    """Whether rows of a space stand for all its lattices."""
+    """Whether the rows represent all lattices of the space."""
     return lattices_of(rows) == space.lattices
 
 
 def screen_space(
     space: Space, *, classes: bool = True, backend: str = "auto", threads: int | None = None
 ) -> Iterator[ScreenedSpace]:
-    """All lattices of a space, measured: part by part, in a fixed order.
+    """Yield all lattices of a space, measured, part by part, in a fixed order.
 
-    classes  a row for one lattice of each class instead of a row for each lattice
+    classes  whether there is a row for one lattice of each class instead of a row for each lattice
 
     Raises BackendUnavailable for cupy without a GPU.
     """
@@ -295,6 +295,6 @@ def screen_space(
 
 
 def _in_space(space: Space, rows: pa.Table, prefix: str) -> pa.Table:
-    """Select the rows of a space, by its numbers and its spelling: a circulant is also a lattice."""
+    """Select the rows of a space by its numbers and the prefix of spellings, since a circulant is also a lattice."""
     same = (pc.field("dimensions") == space.dimensions) & (pc.field("nodes") == space.nodes)
     return rows.filter(same & pc.starts_with(pc.field("topology"), prefix))

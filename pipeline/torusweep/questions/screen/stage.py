@@ -30,12 +30,12 @@ from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, under
 from torusweep.questions.static.blocks import row_of, shape, table_of_block
 from torusweep.tables.columns import arrow_schema
 
-COMPARED = 9e-8  # seconds that it takes to compare an image of a lattice or step set, on a core
-MEASURED = 1.8e-8  # seconds a node and dimension of a lattice
-MORE_CLASSES = 1.3  # than if all were of the greatest size
-ROW_BYTES = 700  # of a row in memory, twice: a part, and the whole
-MOST_SPACES = 1_000_000  # of an entry
-MOST_ROWS = 500_000  # of an answer, whose rows take about 4 kB each; a sweep has more
+COMPARED = 9e-8  # seconds to compare an image of a lattice or step set, on a core
+MEASURED = 1.8e-8  # seconds per node and dimension of a lattice
+MORE_CLASSES = 1.3  # ratio of the number of classes to its lower bound
+ROW_BYTES = 700  # bytes of a row, which is in memory twice: in a part, and in the whole
+MOST_SPACES = 1_000_000  # design spaces of an entry
+MOST_ROWS = 500_000  # rows of an answer, of about 4 kB each; a sweep may have more
 EXAMPLES = {  # design space → the key of its numbers, and an entry
     "lattices": ("dimensions", "{family: lattices, dimensions: [2, 3], nodes: {from: 8, to: 64}}"),
     "circulants": ("steps", "{family: circulants, steps: [2, 3], nodes: {from: 8, to: 64}}"),
@@ -43,7 +43,7 @@ EXAMPLES = {  # design space → the key of its numbers, and an entry
 
 
 class Screened(Records):
-    """The answer: rows of the table `screen`, first networks, then the graphs of design spaces."""
+    """Rows of the table `screen`: first those of networks, then those of the graphs of design spaces."""
 
     columns = SCREEN
     main = (
@@ -60,14 +60,14 @@ class Screened(Records):
 
 
 def network_row(network: Topology, options: How) -> dict[str, Any]:
-    """Distances and loads as in the tables `static` and `loads`; loads are null if the network is not connected."""
+    """Return the row of a network, with distances as in `static` and loads as in `loads`; null loads if unconnected."""
     return row_of(SCREEN, columns_of(ScreenedNetwork(network, options)))
 
 
 def spaces_of(
     family: str | None, dimensions: Sequence[int], steps: Sequence[int], nodes: Sequence[int] | None, each: str
 ) -> list[Space]:
-    """The requested design spaces; none without a family. Raises ValueError for options that do not go together."""
+    """Return the requested design spaces; [] without a family. Raises ValueError for parameters that do not fit."""
     given = {"dimensions": dimensions, "steps": steps}
     for kind, (key, _) in EXAMPLES.items():
         if given[key] and family != kind:
@@ -88,7 +88,7 @@ def spaces_of(
 
 
 class Screen(NetworkChoice):
-    """An entry: a design space that is screened whole, or networks of the sweep."""
+    """An entry of a configuration: a design space that is screened whole, or networks of the sweep."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Screen:
@@ -105,7 +105,7 @@ class Screen(NetworkChoice):
             raise ValueError(re.sub("`(family|each)` ", "\\1: ", str(wrong)).replace("`", "")) from None
 
     def spaces(self) -> list[str]:
-        """The spellings of the design spaces that the entry names, or of their parts."""
+        """Return the spellings of the design spaces that the entry names, or of their parts."""
         whole, given = self._spaces(), vars(self)
         if given["each"] != "class":
             return [str(space) for space in whole]
@@ -120,7 +120,7 @@ def screen(
         Literal["lattices", "circulants"],
         Meaning(
             "design space: all lattices of these dimensions and nodes, or all connected circulant graphs of these"
-            " steps and nodes; without it, networks"
+            " steps and nodes; if absent, networks"
         ),
     ]
     | None = None,
@@ -128,7 +128,7 @@ def screen(
         tuple[int, ...], replace(DIMENSIONS, meaning="dimensions of lattices: a number, or several")
     ] = (),
     steps: Annotated[
-        tuple[int, ...], replace(STEPS, meaning="how many steps circulants have: a number, or several")
+        tuple[int, ...], replace(STEPS, meaning="number of steps of circulants: a number, or several")
     ] = (),
     nodes: Annotated[
         tuple[int, ...], replace(NODES, meaning="nodes of a design space's graphs: a number, or several"), NOT_SWEPT
@@ -136,9 +136,9 @@ def screen(
     each: Annotated[
         Literal["class", "graph", "lattice"],
         Meaning(
-            "of a design space, a row for each class, or for each graph (lattice: each graph of the lattices). Lattices"
-            " of a class differ only in the names and directions of dimensions, circulants in the nodes' names: their"
-            " steps are multiplied by a unit of the integers modulo nodes"
+            "a design space has a row for each class, or for each graph (lattice: each graph of lattices). Lattices of"
+            " a class differ only in the names and directions of dimensions; circulants of a class, only in the names"
+            " of nodes: their steps are multiplied by a unit of the integers modulo nodes"
         ),
     ] = "class",
 ) -> Screened:
@@ -177,7 +177,8 @@ class ScreenRequest:
     """each: "class" for a design space, or "lattice" ("graph" for circulants); None for a network."""
 
     each: str | None = field(
-        default=None, metadata={"meaning": "what has a row: each class of a design space, each lattice, each graph"}
+        default=None,
+        metadata={"meaning": "the things that have a row each: classes of a design space, lattices or graphs"},
     )
 
     def __str__(self) -> str:
@@ -199,7 +200,7 @@ class ScreenQuestion(Question):
         "screen --family lattices --dimensions 2 --nodes 64",
         "screen --family circulants --steps 2 --nodes 64 --nodes 65 --each graph --json",
     )
-    description = "design spaces, or networks, of which only distances, loads and bounds are computed; without it, none"
+    description = "design spaces, or networks, for which only distances, loads and bounds are computed; none if absent"
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         return certificate_of_size(row["dimensions"], row["nodes"])
@@ -207,13 +208,13 @@ class ScreenQuestion(Question):
     def requests(self, entry: Any) -> Iterator[ScreenRequest]:
         if entry.family is None:
             yield ScreenRequest(None)
-        else:  # "lattice" and "graph" ask the same of lattices: one point, under the older word
+        else:  # for lattices, "lattice" and "graph" mean the same: one point, under the older word
             yield ScreenRequest("lattice" if entry.family == "lattices" and entry.each == "graph" else entry.each)
 
     def check(self, network: LazyNetwork, request: ScreenRequest) -> None:
         space = space_of(network.spelling)
         if isinstance(space, Circulants):
-            space.check()  # names no key: skip_unsuitable leaves a size out that has none
+            space.check()  # its error names no key, so skip_unsuitable leaves out a size without circulants
         elif space is not None:
             with under("nodes"):
                 space.check()
@@ -224,7 +225,7 @@ class ScreenQuestion(Question):
             arcs = network.plan.nodes * max(network.plan.degree, 1)
             together = self.together(network, request) is not None
             fixed = 2e-4 + 5e-7 * arcs if together else 5e-3 + 2e-6 * arcs
-            every_node = together or network.plan.symmetries is no_symmetries  # has its loads computed
+            every_node = together or network.plan.symmetries is no_symmetries  # loads are computed from every node
             return fixed + (2.5e-9 if every_node else 4e-11) * arcs * network.plan.nodes
         rows = self.row_count(network, request)
         return 1e-3 + COMPARED * space.comparisons + MEASURED * rows * space.nodes * space.dimensions
@@ -236,7 +237,7 @@ class ScreenQuestion(Question):
         try:
             space.check()
         except BadInput:
-            return 0  # nothing is computed: `check` says what is wrong, which is more than a size of memory says
+            return 0  # nothing is computed: `check` tells what is wrong
         return 2**27 + ROW_BYTES * self.row_count(network, request)
 
     def row_count(self, network: LazyNetwork, request: ScreenRequest) -> int:
@@ -265,7 +266,7 @@ def _row_count(space: Space, classes: bool) -> int:
 
 
 def _rows_of(space: Space, classes: bool, options: How) -> pa.Table:
-    """A row for each class of a space, or for each graph."""
+    """Return a row for each class of a space, or for each graph."""
     parts = screen_space(space, classes=classes, backend=options.backend, threads=options.threads)
     return pa.concat_tables([arrow_schema(SCREEN).empty_table(), *(part.rows for part in parts)])
 

@@ -4,9 +4,9 @@ The bisection width is the least number of channels from one half of the network
 other. A bidirectional link counts once; in a directed network, the direction with fewer channels counts.
 Channels count with their capacities.
 
-The lower bound is that of the second eigenvalue of the network's Laplacian.
+The lower bound follows from the second eigenvalue of the network's Laplacian.
 
-Translations of a network are a proved abelian group of automorphisms without fixed points.
+The eigenvalue is found by means of translations: a proved abelian group of automorphisms without fixed points.
 
 In tori, twisted tori and lattices the group has one orbit. In pruned, hierarchical and other periodic
 networks each node of a cell has its own orbit.
@@ -27,10 +27,10 @@ from torusweep.networks.symmetry import is_automorphism
 from torusweep.networks.topology import Topology, addresses, node_index
 from torusweep.quantities import counted
 
-BLOCK_WORK = 1 << 30  # the most work, as the sum of the cubed sizes of all blocks: a few seconds
+BLOCK_WORK = 1 << 30  # largest sum of the cubed sizes of all blocks: a few seconds
 # A network without translations is one block. With more nodes than DENSE_NODES and a mean degree up to
-# SPARSE_DEGREE, a sparse factorisation usually takes less time (a fifth at 1,000 nodes), and the loss of MARGIN is far
-# less than a link
+# SPARSE_DEGREE, a sparse factorisation usually takes less time (a fifth at 1,000 nodes), and MARGIN lowers the bound
+# by far less than a link
 DENSE_NODES = 448
 SPARSE_DEGREE = 12
 BLOCK_BYTES = 1 << 27  # memory of the blocks solved at a time
@@ -40,19 +40,19 @@ INERTIA_CHANNELS = 65_536
 CHOLESKY_NODES = 4_096  # a dense factorisation takes a second, and 270 MB
 LANCZOS_RESTARTS = 300  # if they do not suffice, the eigenvalue is tiny and its bound useless
 FEW_RESTARTS = 40  # if they do not suffice, solving the dense block takes less time
-MARGIN = 1e-6  # relative distance of the tried bound below the value from Lanczos
+MARGIN = 1e-6  # relative distance by which the bound to prove lies below the value from Lanczos
 EPSILON = float(np.finfo(float).eps)
 BY_BLOCKS = "spectral (all eigenvalues, {} of {:,})"
 
 
 @dataclass(frozen=True, eq=False)
 class Translations:
-    """An abelian group without fixed points, and its orbits.
+    """An abelian group of automorphisms without fixed points, and its orbits.
 
     grid     int32[C, A]: the image of the origin of cell c under element a; every node occurs once. Elements are
-             numbered by the exponents of the generators; the first varies fastest.
-    orders   for each generator, the least power in the group of the preceding generators …
-    powers   … and the number of that element
+             numbered by the exponents of the generators; the first generator's exponent varies fastest.
+    orders   for each generator, its least power that lies in the group of the preceding generators
+    powers   for each generator, the number of the element that this power is
     """
 
     grid: np.ndarray
@@ -61,14 +61,14 @@ class Translations:
     powers: tuple[int, ...] = ()
 
     def place(self) -> tuple[np.ndarray, np.ndarray]:
-        """(cell int64[N], element int64[N]) of every node."""
+        """Return (cell int64[N], element int64[N]) of every node."""
         cells, elements = self.grid.shape
         position = np.empty(cells * elements, np.int64)
         position[self.grid.ravel()] = np.arange(cells * elements)
         return position // elements, position % elements
 
     def exponents(self, elements: np.ndarray) -> np.ndarray:
-        """int64[…, generators] of elements int64[…]."""
+        """Return int64[…, generators]: the exponents of the generators in the given elements, int64[…]."""
         columns, rest = [], elements
         for order in self.orders:
             columns.append(rest % order)
@@ -91,7 +91,7 @@ class Translations:
 
 
 def translations(topology: Topology, images: Sequence[np.ndarray]) -> Translations:
-    """A large group of translations, greedily from proved automorphisms (`images`) and shifts of single digits."""
+    """Find a large group of translations, greedily, in proved automorphisms (`images`) and shifts of single digits."""
     group = _greedy(topology.nodes, images)
     if len(group.grid) > 1:
         shifted = _greedy(topology.nodes, [*_digit_shifts(topology), *images])
@@ -107,7 +107,7 @@ def _greedy(nodes: int, images: Sequence[np.ndarray]) -> Translations:
 
 
 def _digit_shifts(topology: Topology) -> Iterator[np.ndarray]:
-    """For every digit of the address, its smallest cyclic shift that is an automorphism, if any."""
+    """For every digit of the address, yield its smallest cyclic shift that is an automorphism, if any."""
     bare = replace(topology, terminals=np.arange(topology.nodes, dtype=np.int32))
     radices = topology.plan.radices
     digits = addresses(radices)
@@ -122,7 +122,7 @@ def _digit_shifts(topology: Topology) -> Iterator[np.ndarray]:
 
 
 def _enlarge(group: Translations, image: np.ndarray) -> Translations | None:
-    """The group enlarged by a permutation; None if nothing is added, or if the group would not be abelian and free."""
+    """Enlarge the group by a permutation; None if nothing is added, or if the group would not stay abelian and free."""
     if any(not np.array_equal(image[other], other[image]) for other in group.generators):
         return None
     cells, elements = group.grid.shape
@@ -150,7 +150,7 @@ def _enlarge(group: Translations, image: np.ndarray) -> Translations | None:
 
 
 def _power(image: np.ndarray, exponent: int) -> np.ndarray:
-    """The permutation to the power of `exponent`."""
+    """Return the permutation `image` to the power of `exponent`."""
     result = np.arange(len(image))
     while exponent:
         if exponent % 2:
@@ -163,7 +163,7 @@ def _power(image: np.ndarray, exponent: int) -> np.ndarray:
 def second_eigenvalue(
     topology: Topology, undirected: scipy.sparse.csr_array, images: Sequence[np.ndarray]
 ) -> tuple[float | None, str]:
-    """(a proved lower bound of λ₂ of the Laplacian, method); (None, reason) if none was found.
+    """Return (a proved lower bound of λ₂ of the Laplacian, method); (None, reason) if none was found.
 
     undirected   int64[N, N] symmetric weights
     images       proved automorphisms. The translations among them decompose the Laplacian into a small Hermitian
@@ -188,15 +188,15 @@ def second_eigenvalue(
 
 
 def without_error(least: Any, degree: Any, cells: int, channels: Any) -> Any:
-    """Subtract the possible rounding error (`_least_of_blocks`) from eigenvalues; at least 0 is left."""
+    """Subtract the possible rounding error (`_least_of_blocks`) from eigenvalues; the result is at least 0."""
     return np.maximum(0.0, least - 2 * degree * (cells + channels + 5) * EPSILON)
 
 
 def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) -> float:
-    """λ₂ by characters: on f(a·origin of c) = χ(a) v_c the Laplacian acts as the Hermitian block of χ on v.
+    """λ₂ by characters χ: on f(a·origin of c) = χ(a) v_c, the Laplacian acts as the Hermitian block of χ on v.
 
-    The result is reduced by the possible rounding error: `cells` units of the norm of a block, which is at most twice
-    the degree, for its eigenvalues, and for its entries one unit for each channel and 5 for each phase.
+    The result is reduced by the possible rounding error, in units of the norm of a block, which is at most twice
+    the degree: `cells` units for its eigenvalues; for its entries, one unit per channel and 5 per phase.
     """
     cells, elements = group.grid.shape
     cell, element = group.place()
@@ -208,7 +208,7 @@ def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) ->
         values = [np.linalg.eigvalsh(block)[None, :2]]
     else:
         values = _eigenvalues_by_character(rows, cell, element, degree, group)
-    # the first eigenvalue of the trivial character, which comes first, is 0, that of the constant function
+    # the trivial character comes first; its first eigenvalue is 0, that of the constant function
     trivial, others = values[0][0, 1:], [block[:, 0] for block in (values[0][1:], *values[1:])]
     least = np.concatenate([trivial, *others]).min()
     channels = int(np.bincount(rows.row, minlength=cells).max(initial=0))
@@ -218,11 +218,11 @@ def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) ->
 def _eigenvalues_by_character(
     rows: Any, cell: np.ndarray, element: np.ndarray, degree: np.ndarray, group: Translations
 ) -> list[np.ndarray]:
-    """The two least eigenvalues of the block of every character, float64[·, 2] each; the trivial character comes first.
+    """Return the two least eigenvalues of every character's block, float64[·, 2] each, the trivial character first.
 
     rows           channels that leave the origins of cells, int64[C, N] in coordinates
     cell, element  int64[N], of every node (Translations.place)
-    degree         float64[C]
+    degree         float64[C], number of channels that leave each origin
     """
     cells, elements = group.grid.shape
     steps = group.exponents(element[rows.col])
@@ -234,7 +234,7 @@ def _eigenvalues_by_character(
         blocks = np.zeros((len(part), cells, cells), np.complex128)
         blocks[:, np.arange(cells), np.arange(cells)] = degree
         for origin, head_cell, step, weight in zip(rows.row, cell[rows.col], steps, rows.data):
-            # integers up to here, and at most half a turn, so that the phase is accurate to the last digits
+            # turns are integers, and at most half a turn, so that the phase is accurate to the last digits
             turns = (part @ step + elements // 2) % elements - elements // 2
             blocks[:, origin, head_cell] -= weight * np.exp(2j * np.pi / elements * turns)
         values.append(np.linalg.eigvalsh(blocks)[:, :2])
@@ -242,7 +242,7 @@ def _eigenvalues_by_character(
 
 
 def _one_of_each_pair(characters: np.ndarray, elements: int) -> np.ndarray:
-    """One character of each pair of complex conjugates (equal eigenvalues), by its first non-real value."""
+    """Keep one character of each pair of complex conjugates (equal eigenvalues), by its first non-real value."""
     imaginary = np.where(2 * characters % elements == 0, 0, np.where(2 * characters < elements, 1, -1))  # its sign
     imaginary = np.pad(imaginary, ((0, 0), (0, 1)))
     first = (imaginary != 0).argmax(axis=1)
@@ -250,7 +250,7 @@ def _one_of_each_pair(characters: np.ndarray, elements: int) -> np.ndarray:
 
 
 def _bound_by_inertia(undirected: scipy.sparse.csr_array, restarts: int) -> tuple[float | None, str]:
-    """(lower bound, method): a value just below λ₂ from the Lanczos iteration, proved by Sylvester's law of inertia.
+    """Return (lower bound, method): a value just below λ₂ from Lanczos iteration, proved by Sylvester's law of inertia.
 
     The Laplacian minus σ has as many negative eigenvalues as L D Lᵀ has negative pivots D. With one such pivot (of the
     constant function), λ₂ ≥ σ. The row sums of the error of the factorisation are at most n units of |L||U|
@@ -275,7 +275,7 @@ def _bound_by_inertia(undirected: scipy.sparse.csr_array, restarts: int) -> tupl
     pivots = factors.U.diagonal()
     lower, upper = abs(factors.L), abs(factors.U)
     asymmetry = abs(factors.U - scipy.sparse.csc_array(scipy.sparse.diags_array(pivots) @ factors.L.T))
-    # doubled to cover the rounding of these sums, of degree − σ and of pivots times Lᵀ
+    # doubled to cover the rounding errors of these sums, of degree − σ and of pivots times Lᵀ
     error = (
         2 * float((lower @ (n * EPSILON * upper.sum(axis=1) + asymmetry.sum(axis=1))).max())
         + 2 * degree.max() * EPSILON
@@ -286,7 +286,7 @@ def _bound_by_inertia(undirected: scipy.sparse.csr_array, restarts: int) -> tupl
 
 
 def _bound_by_cholesky(undirected: scipy.sparse.csr_array) -> tuple[float | None, str]:
-    """(lower bound, method) of a network with many channels: like `_bound_by_inertia`, but proved on the dense matrix.
+    """Return (lower bound, method) for a network with many channels, proved on the dense matrix.
 
     M = Laplacian − σ + c/n (all entries) is positive definite if σ < λ₂: c, more than σ, lifts the constant function.
     A Cholesky factorisation that succeeds is that of a matrix within (n+1) units of trace(M) of M (Higham 2002,
@@ -301,7 +301,7 @@ def _bound_by_cholesky(undirected: scipy.sparse.csr_array) -> tuple[float | None
     matrix = undirected.toarray().astype(np.float64)
     np.subtract(lift / n, matrix, out=matrix)
     matrix[np.diag_indices(n)] += degree - sigma
-    # doubled to cover the rounding of the trace; the last term is that of the entries
+    # doubled to cover the rounding error of the trace; the last term is the error of the entries
     error = 2 * (n + 1) * EPSILON * float(np.trace(matrix)) + 8 * EPSILON * (lift + 2 * float(degree.max()))
     try:
         np.linalg.cholesky(matrix)
@@ -311,7 +311,7 @@ def _bound_by_cholesky(undirected: scipy.sparse.csr_array) -> tuple[float | None
 
 
 def _lanczos(undirected: scipy.sparse.csr_array, restarts: int) -> float | None:
-    """The Rayleigh quotient, at least λ₂, of a vector orthogonal to the constant function; None without convergence."""
+    """Return the Rayleigh quotient, ≥ λ₂, of a vector orthogonal to the constant function; None without convergence."""
     n = undirected.shape[0]
     weights = undirected.astype(float)
     degree = weights.sum(axis=1)
@@ -338,7 +338,7 @@ def _lanczos(undirected: scipy.sparse.csr_array, restarts: int) -> float | None:
 
 
 class Bisection(NamedTuple):
-    """Bounds of the bisection width in links (lower: None if none was found), and their methods."""
+    """Bounds of the bisection width in links, and their methods. lower: None if no bound was found."""
 
     lower: int | None
     upper: int
@@ -348,7 +348,7 @@ class Bisection(NamedTuple):
 def bisection_bounds(
     topology: Topology, matrix: scipy.sparse.csr_array, images: Sequence[np.ndarray], *, edge_connectivity: int | None
 ) -> Bisection:
-    """Bounds of the bisection width. Both are exact if the plan has a theorem.
+    """Return bounds of the bisection width. Both are exact if the plan has a theorem.
 
     matrix   channels, int64[N, N] (links.channel_matrix)
     images   proved automorphisms (symmetry.proved_symmetries)
@@ -370,8 +370,8 @@ def bisection_bounds(
 def both_bounds(
     lower: int | None, lower_method: str, upper: int, upper_method: str, edge_connectivity: int | None
 ) -> Bisection:
-    """Combine the bounds of a spectrum (None: none found), of a cut, and of the edge connectivity (None: unknown)."""
-    if lower is not None and lower > upper:  # the cut is exact, the eigenvalue is a float
+    """Combine the bounds by a spectrum (None: none found), a cut, and the edge connectivity (None: unknown)."""
+    if lower is not None and lower > upper:  # the cut is exact; the eigenvalue has a rounding error
         lower, lower_method = None, f"no spectral bound: {lower:,} contradicts the cut"
     if edge_connectivity is not None and (lower is None or edge_connectivity > lower):
         lower, lower_method = edge_connectivity, "edge connectivity"
@@ -381,7 +381,7 @@ def both_bounds(
 def lower_bound(
     topology: Topology, matrix: scipy.sparse.csr_array, undirected: scipy.sparse.csr_array, images: Sequence[np.ndarray]
 ) -> tuple[int | None, str]:
-    """(spectral lower bound, or None if the eigenvalue was not computed; method).
+    """Return (spectral lower bound of the bisection width, method); (None, reason) if no eigenvalue was computed.
 
     A cut of S and N − S nodes has at least λ₂·S(N−S)/N links, where λ₂ is the second eigenvalue of the Laplacian
     (Fiedler 1973; Mohar 1989). In a directed network this bounds the sum of both directions, which differ by at

@@ -1,4 +1,4 @@
-"""Measure a block of networks by arrays, for the rows of networks that are computed together.
+"""Measure networks in blocks of arrays, for tables whose rows are computed together.
 
 docs/decisions/15-a-run-of-seeds-is-a-point.md
 """
@@ -22,15 +22,15 @@ from torusweep.questions.how import How
 from torusweep.questions.static.distances import DistanceNumbers
 from torusweep.tables.columns import Column, arrow_schema
 
-CHANNELS = 1 << 22  # of networks that are measured together: some 100 MB
-MOST_NODES = 1_024  # of networks that are measured together; a larger one keeps the cores busy alone
-SYMMETRIC_NODES = 256  # the same of networks with symmetries: of larger ones, less is searched alone
+CHANNELS = 1 << 22  # channels of the networks that are measured together: some 100 MB
+MOST_NODES = 1_024  # nodes of a network that is measured with others; a larger one keeps the cores busy alone
+SYMMETRIC_NODES = 256  # the limit for networks with symmetries; alone, larger ones need fewer searches
 
 
 def shape(planned: Plan) -> Hashable:
-    """A key that networks measured together share; None for a network that is measured alone.
+    """Return a key that is equal for networks measured together; None for a network that is measured alone.
 
-    Nodes and ports are the same within a factor of two: missing ones count as failed.
+    Numbers of nodes and ports may differ by a factor of two: missing ones count as failed.
     """
     if planned.nodes > (MOST_NODES if planned.symmetries is no_symmetries else SYMMETRIC_NODES):
         return None
@@ -44,11 +44,11 @@ def table_of_block(
     how: How,
     loads: bool,
 ) -> pa.Table:
-    """A table of `columns` with a row for each network. Raises BadInput if one of them is refused.
+    """Return a table of `columns` with a row for each network. Raises BadInput if a network is refused.
 
-    networks  networks of one shape, and runs of them (torusweep.questions.stage.Stage.rows_of_block)
-    of_block  block of networks → its columns
-    loads     whether to measure the loads, too
+    networks  networks of one shape, and runs of seeds of them (torusweep.questions.stage.Stage.rows_of_block)
+    of_block  maps a block of networks to its columns
+    loads     whether to measure channel loads, too
     """
     parts = [arrow_schema(columns).empty_table()]
     channels = max(planned.nodes for _, planned in networks) * max(planned.degree for _, planned in networks)
@@ -61,7 +61,7 @@ def table_of_block(
 
 
 def table_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> pa.Table:
-    """A table of `columns`, from arrays and lists by their names."""
+    """Return a table of `columns`, from arrays and lists by column name."""
     schema = arrow_schema(columns)
     arrays: list[Any] = [
         pa.array(values, field.type) if isinstance(values, list) else pa.array(values).cast(field.type)
@@ -72,7 +72,7 @@ def table_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> pa.Table:
 
 
 def row_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> dict[str, Any]:
-    """The only row of arrays of one network, as Python values."""
+    """Return the only row, as Python values, of arrays for one network."""
     row = {column.name: found[column.name][0] for column in columns}
     for name, value in row.items():
         if isinstance(value, pa.Scalar):
@@ -86,8 +86,8 @@ class BlockNumbers:
     """Measures of the B networks of a block, without failed nodes; arrays have an entry for each network.
 
     topologies   the block's networks and runs of seeds
-    plan         plan of one network; all have its direction and latencies
-    loads        whether loads are measured, too
+    plan         plan of one network; all networks share its direction and latencies
+    loads        whether channel loads are measured, too
     """
 
     def __init__(self, topologies: Sequence[str], block: Block, how: How, loads: bool = False) -> None:
@@ -109,31 +109,31 @@ class BlockNumbers:
 
     @cached_property
     def connected(self) -> np.ndarray:
-        """bool[B]: whether every node reaches every other."""
+        """bool[B]: whether every node reaches every other node."""
         return self.measured.connected
 
     @cached_property
     def load(self) -> np.ndarray:
-        """float64[B, N, P]: load over capacity of each port's channel, for uniform traffic on all shortest paths."""
+        """float64[B, N, P]: load over capacity of each port's channel, for uniform traffic over all shortest paths."""
         assert self.measured.load is not None
         load, capacity = self.measured.load, self.block.capacity
         return load if capacity is None else load / np.maximum(capacity, 1)
 
     @cached_property
     def degrees(self) -> np.ndarray:
-        """int64[B, N]: links that leave each node."""
+        """int64[B, N]: number of links that leave each node."""
         capacity = self.block.capacity
         links = self.present if capacity is None else np.where(self.present, capacity, 0)
         return links.sum(axis=2, dtype=np.int64)
 
     @cached_property
     def degree_max(self) -> np.ndarray:
-        """int64[B]"""
+        """int64[B]: largest degree of each network."""
         return self.degrees.max(axis=1, initial=0)
 
     @cached_property
     def works(self) -> np.ndarray:
-        """bool[B, N]: whether a node has a link or a terminal; the others have failed."""
+        """bool[B, N]: whether a node has a link or a terminal; nodes with neither have failed."""
         alive = (self.degrees > 0) | (self.at_nodes > 0)
         owner = np.broadcast_to(np.arange(self.many)[:, None, None], self.present.shape)[self.present]
         alive[owner, self.block.ports[self.present]] = True
@@ -141,12 +141,12 @@ class BlockNumbers:
 
     @cached_property
     def links(self) -> np.ndarray:
-        """int64[B]; a bidirectional link counts once."""
+        """int64[B]: number of links; a bidirectional link counts once."""
         return self.degrees.sum(axis=1) // (1 if self.plan.directed else 2)
 
     @cached_property
     def terminals(self) -> np.ndarray:
-        """int64[B]"""
+        """int64[B]: number of terminals."""
         return self.at_nodes.sum(axis=1, dtype=np.int64)
 
     @cached_property
@@ -156,14 +156,14 @@ class BlockNumbers:
 
     @cached_property
     def routers(self) -> BlockDistances:
-        """Distances between nodes, those without terminals included."""
+        """Distances between nodes, including nodes without terminals."""
         if (self.at_nodes == self.works).all():
             return self.hops
         return BlockDistances(self._measure(self.works.astype(np.int32), False).histogram, self.works.sum(axis=1))
 
     @cached_property
     def components(self) -> np.ndarray:
-        """int64[B]: components, strongly connected ones where links have one direction."""
+        """int64[B]: number of components; of strongly connected ones if links have one direction."""
         found = np.ones(self.many, np.int64)
         for place in np.flatnonzero(~self.connected).tolist():
             tail, port = np.nonzero(self.present[place])
@@ -177,10 +177,10 @@ class BlockNumbers:
 
 
 class BlockDistances:
-    """Distances of B networks, from the histograms of their pairs.
+    """Distances in B networks, from histograms of their pairs.
 
-    histogram  int64[B, D + 1], ordered pairs at each distance
-    ends       int64[B], terminals or nodes, each 0 hops from itself
+    histogram  int64[B, D + 1], number of ordered pairs at each distance
+    ends       int64[B], number of terminals or nodes, each 0 hops from itself
     """
 
     def __init__(self, histogram: np.ndarray, ends: np.ndarray) -> None:
@@ -192,24 +192,24 @@ class BlockDistances:
 
     @classmethod
     def of_one(cls, found: DistanceNumbers) -> BlockDistances:
-        """The distances of one network, whose means are made of whole numbers of any size."""
+        """Return the distances of one network, whose means are quotients of whole numbers of any size."""
         numbers = cls(np.array([found.histogram], np.int64), np.zeros(1, np.int64))
         numbers.mean, numbers.mean_distinct = np.array([found.mean]), np.array([found.mean_distinct])
         return numbers
 
     @property
     def histogram(self) -> Any:
-        """The histograms as lists, each of which ends at its network's diameter."""
+        """The histograms as lists, each up to its network's diameter."""
         return lists(self._pairs_at, np.arange(self._pairs_at.shape[1]) <= self.diameter[:, None])
 
 
 def divided(numbers: np.ndarray, by: np.ndarray) -> np.ndarray:
-    """float64[B]: numbers / by, 0 where `by` is 0."""
+    """Return float64[B]: numbers / by, and 0 where `by` is 0."""
     return np.divide(numbers, by, out=np.zeros(len(by)), where=by != 0)
 
 
 def lists(values: np.ndarray, chosen: np.ndarray, there: np.ndarray | None = None) -> Any:
-    """Lists of the chosen values of each row, [B, K], as one Arrow array; null if a row is not `there`, bool[B]."""
+    """Return lists of each row's chosen values, [B, K], as an Arrow array. there: bool[B], rows that are not null."""
     there = np.ones(len(values), bool) if there is None else there
     chosen = chosen & there[:, None]
     offsets = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))])

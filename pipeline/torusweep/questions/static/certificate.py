@@ -1,6 +1,6 @@
 """Prove the bisection width and the symmetry of a network in whole numbers, for certify/check.py.
 
-Bisection: a half with its outgoing links is the upper bound; uniform traffic that some routing carries is the lower.
+Bisection: the links that leave a half give the upper bound; uniform traffic that some routing carries, the lower one.
 Symmetry: automorphisms join nodes into orbits, and different distances keep orbits apart.
 """
 
@@ -20,13 +20,13 @@ from torusweep.networks.links import channel_matrix
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import Topology
 
-MOST_SEARCHES = 64  # nodes whose distances are compared
+MOST_SEARCHES = 64  # number of nodes whose distances are compared
 
 
 def bisection_certificate(topology: Topology) -> str:
-    """Prove bounds of the bisection width; they are equal if the half is the narrowest.
+    """Prove bounds of the bisection width; they are equal if the half found is proved the narrowest.
 
-    Raises BadInput for a network that the checker does not derive, Refused where a linear program is too large.
+    Raises BadInput for a network that the checker does not derive, Refused if a linear program is too large.
     """
     check_derived(topology)
     if topology.nodes < 2:
@@ -63,5 +63,5 @@ def symmetry_certificate(topology: Topology) -> str:
 
 
 def static_certificates(topology: Topology) -> str:
-    """A line for the symmetry, and a line for the bisection if there are two nodes or more."""
+    """Return a line that proves the symmetry, and a line for the bisection if there are at least two nodes."""
     return symmetry_certificate(topology) + (bisection_certificate(topology) if topology.nodes > 1 else "")

@@ -4,54 +4,51 @@ from torusweep.tables.columns import PURE, Column
 from torusweep.tables.table import By, Declaration
 
 STATIC = (
-    Column("topology", "string", "", "canonical spelling; the key that joins the tables"),
-    Column("family", "string", "", "name of the family, the spelling's first word"),
-    Column("parameters", "map<string, int64>", "", "the spelling's whole-number parameters, as in parameters['k']"),
-    Column("nodes", "int64", "nodes", "nodes that have not failed", "more"),
-    Column("terminals", "int64", "terminals", "nodes that send and receive; means are over terminals", "more"),
+    Column("topology", "string", "", "canonical spelling, the key by which tables are joined"),
+    Column("family", "string", "", "name of the family: the first word of the spelling"),
+    Column("parameters", "map<string, int64>", "", "whole-number parameters of the spelling, as in parameters['k']"),
+    Column("nodes", "int64", "nodes", "number of nodes that have not failed", "more"),
+    Column("terminals", "int64", "terminals", "terminals, which send and receive; means are over them", "more"),
     Column(
         "links",
         "int64",
         "links",
-        "links, a bidirectional one counted once (the wiring complexity of Rahman et al. 2005)",
+        "number of links, a bidirectional link counted once (the wiring complexity of Rahman et al. 2005)",
         "less",
     ),
-    Column("directed", "bool", "", "links have one direction"),
+    Column("directed", "bool", "", "whether links have one direction"),
     Column("degree_min", "int64", "links", "least number of links that leave a node", "less"),
     Column("degree_max", "int64", "links", "greatest number of links that leave a node", "less"),
-    Column(
-        "ports_max", "int64", "ports", "greatest number of links that leave a node, with the terminals at it", "less"
-    ),
+    Column("ports_max", "int64", "ports", "greatest number of links and terminals of a node", "less"),
     Column(
         "diameter",
         "int64",
         "hops",
-        "longest shortest path between terminals, over pairs joined by a path; null where"
-        " the measure distances is left out",
+        "longest shortest path between terminals, over pairs joined by a path; null if measure distances is left out",
         "less",
     ),
     Column(
         "mean_distance",
         "double",
         "hops",
-        "mean shortest-path length over all ordered pairs of terminals, a terminal to itself included (divided by T)",
+        "mean shortest path over all T² ordered pairs of T terminals, a terminal and itself included",
         "less",
     ),
     Column(
-        "mean_distance_distinct", "double", "hops", "the same over pairs of distinct terminals (divided by T-1)", "less"
+        "mean_distance_distinct", "double", "hops", "mean shortest path over T(T-1) pairs of distinct terminals", "less"
     ),
     Column(
         "connected",
         "bool",
         "",
-        "every node reaches every other one (every terminal, where hosts forward nothing); if false, distances are over"
-        " pairs joined by a path",
+        "whether every node reaches every other one (if hosts forward nothing: every terminal every other); if false,"
+        " distances are over pairs joined by a path",
     ),
     Column(
         "components",
         "int64",
         "components",
-        "components; strongly connected ones in a directed network; where hosts forward nothing, of the other nodes",
+        "number of components, strongly connected ones if directed; if hosts forward nothing, of the other nodes",
         "less",
     ),
     Column("cost", "int64", "hops x links", "diameter x degree_max", "less"),
@@ -59,7 +56,7 @@ STATIC = (
         "edge_connectivity",
         "int64",
         "links",
-        "least number of links whose removal disconnects the network (arc connectivity); where hosts forward nothing,"
+        "least number of links whose removal disconnects the network (arc connectivity), or, if hosts forward nothing,"
         " a terminal from another",
         "more",
     ),
@@ -67,32 +64,30 @@ STATIC = (
         "edge_connectivity_method",
         "string",
         "",
-        "method: theorem (vertex-transitive: the degree) or min-cut; or why it is null (not measured: left out)",
+        "method: theorem (vertex-transitive: the degree) or min-cut; or why edge_connectivity is null",
     ),
     Column(
         "bisection_lower",
         "int64",
         "links",
-        "lower bound of the bisection width: arcs from one half to the other, a bidirectional link counted once",
+        "lower bound of the bisection width: links from one half to the other, a bidirectional link counted once",
         "more",
     ),
-    Column("bisection_upper", "int64", "links", "upper bound: the best balanced cut found", "more"),
-    Column("bisection_method", "string", "", "method of the lower and of the upper bound"),
-    Column(
-        "vertex_transitive", "bool", "", "an automorphism takes any node to any other; null where neither was proved"
-    ),
+    Column("bisection_upper", "int64", "links", "upper bound: number of links of the best balanced cut found", "more"),
+    Column("bisection_method", "string", "", "methods of the lower and of the upper bound"),
+    Column("vertex_transitive", "bool", "", "whether automorphisms take any node to any other; null if not decided"),
     Column(
         "edge_transitive",
         "bool",
         "",
-        "an automorphism takes any link to any other (arc to arc in a directed network); null where neither was proved",
+        "whether automorphisms take any link to any other (arc to arc in a directed network); null if not decided",
     ),
-    Column("transitivity_method", "string", "", "how it was proved, or not measured"),
+    Column("transitivity_method", "string", "", "how both transitivities were decided, or not measured"),
     Column(
         "fault_nodes",
         "int64",
         "nodes",
-        "simultaneous node faults in fault_diameter; null if it is not requested",
+        "number of simultaneous node faults in fault_diameter; null if it is not requested",
         "more",
     ),
     Column(
@@ -102,53 +97,58 @@ STATIC = (
         "largest diameter between survivors of fault_nodes faults; null if some set of faults disconnects them",
         "less",
     ),
-    Column("fault_sets", "int64", "sets", "sets of faults that were tried", "neither"),
-    Column("fault_method", "string", "", "exhaustive, or sampled with its seed"),
-    Column("distance_histogram", "list<int64>", "pairs", "ordered pairs of terminals at distance 0, 1, 2, … hops"),
+    Column("fault_sets", "int64", "sets", "number of fault sets tried", "neither"),
+    Column("fault_method", "string", "", "exhaustive, or sampled and with which seed"),
+    Column(
+        "distance_histogram",
+        "list<int64>",
+        "pairs",
+        "number of pairs of terminals at distance 0, 1, 2, … hops, ordered",
+    ),
     Column(
         "notes",
         "string",
         "",
-        "changes made when a file was read or nodes failed: nodes renumbered, links left out, repeated or "
-        "failed; and which measures the sweep leaves out (not measured: …), whose columns are null; empty if none",
+        "changes made when a file was read or nodes failed: nodes renumbered, links left out, repeated or failed; and "
+        "not measured: the measures that are left out, whose columns are null; empty if neither",
     ),
     Column(
         "routed_diameter",
         "int64",
         "hops",
-        "longest path of the network's own routing; null without one, if it has over 2^27 routes, or where notes says"
-        " that it is not measured",
+        "longest path of the network's own routing; null if there is none, if it has over 2^27 routes, or if it is not"
+        " measured (see notes)",
         "less",
     ),
-    Column("routed_mean_distance", "double", "hops", "mean path of the network's own routing, divided by N", "less"),
+    Column("routed_mean_distance", "double", "hops", "mean path of the network's own routing over N² pairs", "less"),
     Column("routed_cost", "int64", "hops x links", "routed_diameter x degree_max", "less"),
     Column(
         "router_diameter",
         "int64",
         "hops",
-        "longest shortest path between nodes, those without terminals included, over pairs joined by a path",
+        "longest shortest path between nodes, with or without terminals, over pairs joined by a path",
         "less",
     ),
     Column(
         "router_mean_distance",
         "double",
         "hops",
-        "mean shortest-path length over all ordered pairs of distinct nodes, those without terminals included",
+        "mean shortest-path length over all ordered pairs of distinct nodes, with or without terminals",
         "less",
     ),
     Column(
         "latency_diameter",
         "int64",
         "cycles",
-        "longest path of the fewest cycles over links between terminals; null where links take different numbers of"
-        " cycles and the searches visit over 2^28 channels, and where notes says that it is not measured",
+        "longest latency over links between terminals, on paths of the fewest cycles; null if links take different"
+        " numbers of cycles and searches would visit over 2^28 channels, or if it is not measured",
         "less",
     ),
     Column(
         "latency_mean",
         "double",
         "cycles",
-        "mean path of the fewest cycles over all ordered pairs of distinct terminals; null as latency_diameter",
+        "mean latency of such paths over all ordered pairs of distinct terminals; null if latency_diameter is",
         "less",
     ),
 )
@@ -165,9 +165,9 @@ DISTANCES = Declaration(
     "a network and a distance: pairs of nodes",
     (
         Column("topology", "string", "", "canonical spelling"),
-        Column("distance", "int64", "hops", "distance", "less"),
-        Column("pairs", "int64", "pairs", "ordered pairs of terminals at that distance", "neither"),
-        Column("fraction", "double", PURE, "their share of the pairs joined by a path", "neither"),
+        Column("distance", "int64", "hops", "distance of the pairs", "less"),
+        Column("pairs", "int64", "pairs", "number of ordered pairs of terminals at that distance", "neither"),
+        Column("fraction", "double", PURE, "share of all pairs joined by a path", "neither"),
     ),
     apart=("distance",),
     along="distance",

@@ -37,17 +37,17 @@ MIN_CUT = "min-cut"
 THEOREM = "theorem (vertex-transitive: the degree)"
 FLOW_LOOKS = 5_000_000_000  # channels that all maximum flows together may visit: about twenty seconds
 DOMINATING_SHARE = 10  # a dominating set has at least about a tenth of the nodes: with fewer pairs it does not help
-GROUP_NODES = 4096  # the most nodes for which the whole automorphism group is computed …
-GROUP_CELLS = 1 << 26  # … and the most ports² × nodes
+GROUP_NODES = 4096  # largest number of nodes for which the whole automorphism group is computed
+GROUP_CELLS = 1 << 26  # largest ports² × nodes for which the whole automorphism group is computed
 SEARCH_WORK = 1 << 25  # ports that all breadth-first searches for invariants together may visit
-LEVEL_WORK = 1 << 11  # the work of a level, in ports
-CACHED_SEARCHES = 8  # links of one node often follow one another
+LEVEL_WORK = 1 << 11  # work of a level of a search, in ports
+CACHED_SEARCHES = 8  # searches kept for reuse: links of one node often follow one another
 DEGREES, DEGREES_OF_ENDS = "degrees differ", "degrees of their ends differ"
 ALIKE = "all {} are equivalent (symmetry verified)"
 
 
 def components(topology: Topology, matrix: scipy.sparse.csr_array) -> int:
-    """Components of the network; strongly connected ones in a directed network (`torusweep.networks.ends.parts`)."""
+    """Number of components; of strongly connected ones in a directed network (`torusweep.networks.ends.parts`)."""
     if topology.ends is not None:
         return parts(topology)
     return int(
@@ -60,10 +60,10 @@ def components(topology: Topology, matrix: scipy.sparse.csr_array) -> int:
 def edge_connectivity(
     topology: Topology, matrix: scipy.sparse.csr_array, nodes: Orbits, links: LinkOrbits | None, *, connected: bool
 ) -> tuple[int | None, str]:
-    """(least number of links whose removal disconnects the network, method); (None, reason) if not computed.
+    """Return (least number of links whose removal disconnects the network, method); (None, reason) if not computed.
 
     matrix      channels, int64[N, N] (links.channel_matrix)
-    nodes, links  orbits under proved automorphisms; links None: each link is its own
+    nodes, links  orbits under proved automorphisms; links None: every link is an orbit of its own
 
     The edge connectivity of a connected vertex-transitive graph without parallel links is its degree (Mader 1971;
     digraphs: Hamidoune 1981); with parallel links it may be less. For other networks it is the minimum of λ(u, v)
@@ -96,7 +96,7 @@ def edge_connectivity(
 
 
 def _cut_of_pairs(channels: Channels, pairs: Pairs, best: int) -> tuple[int | None, str]:
-    """The least cut between the nodes of some pair, at most `best`, and its method."""
+    """Return the least cut between the two nodes of some pair, at most `best`, and its method."""
     cut = least_cut(channels, *pairs, enough=best, looks=FLOW_LOOKS)
     if cut.pairs < len(pairs[0]):
         reason = f"stopped after {cut.pairs:,} of {len(pairs[0]):,} minimum cuts"
@@ -105,10 +105,10 @@ def _cut_of_pairs(channels: Channels, pairs: Pairs, best: int) -> tuple[int | No
 
 
 def _between_hosts(topology: Topology) -> tuple[int | None, str]:
-    """The edge connectivity between terminals if hosts forward nothing; their cuts need all pairs.
+    """Return the edge connectivity between terminals if hosts forward nothing, from cuts between all pairs of them.
 
     A physical link is never cut twice, as its two directions cannot both leave one set of the split network's nodes.
-    Hosts with the same links are alike: one pair for each two kinds, and one within each kind, stand for the others.
+    Hosts with the same links are alike: one pair for each two kinds of hosts, and one within each kind, suffice.
     """
     parted, (tail, head, port) = split(topology), topology.arcs
     links = (
@@ -142,10 +142,10 @@ Pairs = tuple[np.ndarray, np.ndarray]  # (tails, heads)
 
 
 def _joining_pairs(out: Rows, into: Rows, nodes: Orbits, links: LinkOrbits | None) -> Pairs:
-    """Channels of a breadth-first tree out of node 0 (and of one into it, if directed), one from each orbit."""
+    """Return channels of a breadth-first tree out of node 0 (if directed, also of one into it), one from each orbit."""
     tails, heads = _tree(out, into, np.arange(len(nodes.member), dtype=np.int32), len(nodes.member))
     if links is None:
-        if into is not out:  # both trees may have a channel
+        if into is not out:  # a channel may be in both trees
             _, first = np.unique(tails * len(nodes.member) + heads, return_index=True)
             tails, heads = tails[first], heads[first]
         return tails, heads
@@ -155,7 +155,7 @@ def _joining_pairs(out: Rows, into: Rows, nodes: Orbits, links: LinkOrbits | Non
 
 
 def _dominating_pairs(out: Rows, into: Rows) -> Pairs:
-    """Pairs that join a dominating set (if directed, one that dominates in both directions).
+    """Return pairs that join a dominating set (if directed, a set that dominates in both directions).
 
     Without parallel links, a cut of fewer links than the least degree δ has more than δ nodes on either side:
     |S| ≤ δ nodes have at least |S|(δ − |S| + 1) ≥ δ links to other nodes. Some node of each side therefore has no
@@ -167,7 +167,7 @@ def _dominating_pairs(out: Rows, into: Rows) -> Pairs:
 
 
 def _tree(out: Rows, into: Rows, cluster: np.ndarray, clusters: int) -> Pairs:
-    """(tails, heads) of a breadth-first tree of clusters out of the first and, if directed, of one into it."""
+    """Return (tails, heads) of a breadth-first tree of clusters out of the first; if directed, also of one into it."""
     parent = spanning_tree(*out, cluster, clusters)
     children = np.flatnonzero(parent >= 0)
     tails, heads = parent[children], children
@@ -179,10 +179,10 @@ def _tree(out: Rows, into: Rows, cluster: np.ndarray, clusters: int) -> Pairs:
 
 
 class Transitivity(NamedTuple):
-    """Proved transitivity.
+    """Whether a network is vertex- and edge-transitive, as far as proved.
 
     vertex, edge   True or False if proved, else None
-    method         of the proofs
+    method         methods of both proofs
     nodes, links   orbits under the largest proved group of automorphisms (the declared one or the whole group).
                    These automorphisms keep the kinds of channels, but not necessarily the terminals.
     """
@@ -232,7 +232,7 @@ def decide_transitivity(
 
 
 def of_both(vertex: str, edge: str) -> str:
-    """The methods of both proofs, in words."""
+    """Describe the methods of both proofs in words."""
     return f"nodes: {vertex}; links: {edge}"
 
 
@@ -241,7 +241,7 @@ def _orbits_of_group(count: int) -> str:
 
 
 def whole_group(topology: Topology) -> list[np.ndarray] | None:
-    """Generators, int32[N] each, of the whole automorphism group, by BLISS; None if the network is too large.
+    """Return generators, int32[N] each, of the whole automorphism group, by BLISS; None if the network is too large.
 
     If channels have several kinds (`Topology.kinds`), a node in the colour of the kind subdivides each channel
     (each link, if bidirectional). Hosts that forward nothing have a colour of their own.
@@ -293,7 +293,7 @@ def _compare_nodes(topology: Topology, matrix: scipy.sparse.csr_array, nodes: Or
         return False, "hosts forward nothing, other nodes do"
 
     def levels(node: int) -> bytes:
-        """The number of nodes for each distance and number of shortest paths."""
+        """Count the nodes for each distance and number of shortest paths."""
         return _census(*shortest_paths_from(topology, node))
 
     return _first_difference(
@@ -325,7 +325,7 @@ def _compare_links(
     paths_from = lru_cache(CACHED_SEARCHES)(partial(shortest_paths_from, topology))
 
     def joint_levels(link: tuple[int, int]) -> bytes:
-        """Like `levels` for both ends of a link together; the order of a bidirectional link's ends does not matter."""
+        """Count the nodes by distances and paths from both ends, in either order of the ends unless directed."""
         one, other = (paths_from(end) for end in link)
         census = _census(*one, *other)
         return census if topology.directed else min(census, _census(*other, *one))
@@ -341,7 +341,7 @@ def _search_work(topology: Topology) -> int:
 
 
 def _census(*properties: np.ndarray) -> bytes:
-    """The number of nodes for each combination of properties: an invariant of automorphisms."""
+    """Count the nodes for each combination of properties: an invariant under automorphisms."""
     table = np.column_stack([column.astype(np.uint64) for column in properties])
     kinds, number = np.unique(table, axis=0, return_counts=True)
     return kinds.tobytes() + number.tobytes()
@@ -350,7 +350,7 @@ def _census(*properties: np.ndarray) -> bytes:
 def _first_difference(
     invariant: Callable[[Any], bytes], items: Sequence[Any], work: int, difference: str
 ) -> tuple[bool | None, str]:
-    """(False, difference) if the invariant of some item differs from that of the first; `work` limits the items."""
+    """(False, difference) if some item's invariant differs from the first item's; else (None, ""). work: of an item."""
     first = invariant(items[0])
     if any(invariant(item) != first for item in items[1 : max(2, SEARCH_WORK // work)]):
         return False, difference

@@ -26,19 +26,19 @@ from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.question import Askable
 
-# pairs of a source and a node from which a product's distances are put together from its factors (a tenth of a second)
+# from this number of pairs of a source and a node on, a product's distances are combined from those of its factors
 LONG_SEARCH = 1 << 26
-VISIT_SECONDS = 4e-11  # of a channel that a search from a source looks at, searches of many sources together
-MOST_VISITS = 1 << 28  # of channels by all searches together; SciPy takes some 15 s
+VISIT_SECONDS = 4e-11  # seconds per channel that a search from one source visits, with many sources searched together
+MOST_VISITS = 1 << 28  # channels visited by all searches together; SciPy takes some 15 s
 AT_ONCE = 1 << 22  # distances computed at once
 
 
 class DistanceNumbers(NamedTuple):
     """Distances between terminals, in hops.
 
-    histogram       ordered pairs at distance 0, 1, 2, …, including a terminal and itself
-    mean            over all pairs of the histogram
-    mean_distinct   over pairs of distinct terminals
+    histogram       ordered pairs at distance 0, 1, 2, …, including pairs of a terminal and itself
+    mean            mean over all pairs of the histogram
+    mean_distinct   mean over pairs of distinct terminals
     """
 
     histogram: list[int]
@@ -50,8 +50,8 @@ class DistanceNumbers(NamedTuple):
 class Searches(NamedTuple):
     """The kernel's searches for the distances between a network's terminals.
 
-    tasks      one for each binary digit of the largest number of terminals of a node
-    weights    int64[G]  terminals that each source of a group stands for
+    tasks      one task for each binary digit of the largest number of terminals of a node
+    weights    int64[G]  number of terminals that each source of a group represents
     terminals  number of terminals
     own        ordered pairs of terminals at one node that searches find one hop apart instead of none, because hosts
                that forward nothing are split
@@ -66,11 +66,11 @@ class Searches(NamedTuple):
 def terminal_distances(
     topology: Topology, orbits: Orbits, *, use_symmetry: bool, backend: str, threads: int | None, routers: bool = False
 ) -> DistanceNumbers:
-    """Distances over all ordered pairs of terminals with a path between them.
+    """Return distances over all ordered pairs of terminals with a path between them.
 
     orbits         orbits of the nodes, under proved automorphisms that keep the number of terminals
     use_symmetry   search from one node of each orbit instead of all nodes; the sums are the same
-    routers        count pairs of nodes, instead of terminals
+    routers        whether to count pairs of nodes instead of pairs of terminals
 
     A node with several terminals counts that many times as source and as destination; two terminals of one node
     are 0 hops apart. Means are exact quotients, rounded once: over N² pairs (a node to itself counts as 0 hops;
@@ -93,9 +93,9 @@ def terminal_distances(
 def router_distances(
     topology: Topology, hops: DistanceNumbers, orbits: Orbits, *, use_symmetry: bool, backend: str, threads: int | None
 ) -> DistanceNumbers:
-    """Distances over all ordered pairs of nodes with a path between them, nodes without terminals included.
+    """Return distances over all ordered pairs of nodes with a path between them, including nodes without terminals.
 
-    hops   distances between terminals, which are the same if every node has one
+    hops   distances between terminals, which are returned if every node has one terminal
     """
     if np.array_equal(np.sort(topology.terminals), np.arange(topology.nodes)):
         return hops
@@ -104,7 +104,7 @@ def router_distances(
 
 
 def searches_of(topology: Topology, orbits: Orbits, *, use_symmetry: bool, routers: bool = False) -> Searches:
-    """The searches of `terminal_distances`."""
+    """Return the searches that `terminal_distances` needs."""
     terminals_at = np.bincount(topology.terminals, minlength=topology.nodes)
     if routers:
         terminals_at = np.ones_like(terminals_at)
@@ -134,7 +134,7 @@ def searches_of(topology: Topology, orbits: Orbits, *, use_symmetry: bool, route
 
 
 def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> DistanceNumbers:
-    """Add up the distances of all searches."""
+    """Add up the distances that all searches found."""
     histogram: list[int] = [0]
     for digit, (found, _) in enumerate(distances):
         histogram += [0] * (found.shape[1] - len(histogram))
@@ -151,7 +151,7 @@ def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> 
 
 
 def _factors(topology: Topology, searches: Searches) -> list[np.ndarray] | None:
-    """The factors of a product with equally many terminals at each node, if searches would take long; else None."""
+    """Return a product's factors if searches would take long and all nodes have equally many terminals; else None."""
     sources = max((len(task.sources) for task in searches.tasks), default=0)
     if sources * topology.nodes < LONG_SEARCH or len(topology.terminals) % topology.nodes or searches.own:
         return None
@@ -177,8 +177,8 @@ class Distances(Answer):
     """Distances between terminals in hops, along links, over all pairs with a path between them.
 
     topology        the network's spelling
-    mean            over ordered pairs, a terminal and itself included (divided by T²)
-    mean_distinct   over ordered pairs of distinct terminals (divided by T (T − 1))
+    mean            mean over ordered pairs, including a terminal and itself (divided by T²)
+    mean_distinct   mean over ordered pairs of distinct terminals (divided by T (T − 1))
     diameter        the largest distance
     histogram       int64[D + 1], ordered pairs at each distance; D is the diameter
     eccentricities  int32[T], distance from each terminal to the farthest that it reaches
@@ -202,7 +202,7 @@ class Distances(Answer):
 
     @property
     def record(self) -> Row:
-        """The numbers as Python values."""
+        """The distances as a row of Python values, without the eccentricities."""
         names = ("topology", "mean", "mean_distinct", "diameter", "radius")
         return {name: getattr(self, name) for name in names} | {"histogram": self.histogram.tolist()}
 
@@ -252,7 +252,7 @@ def distances(network: Topology, how: How) -> Distances:
         assert one.eccentricity is not None
         farthest[task.sources] = np.maximum(farthest[task.sources], one.eccentricity)
         found.append(one)
-    if topology.ends is not None:  # a host reaches its own end, which is split off, by a hop; others may be as near
+    if topology.ends is not None:  # a host reaches its own split-off end by a hop; other hosts may be as near
         beside = np.zeros(topology.nodes, bool)
         tail, head, _ = topology.arcs
         beside[tail[np.isin(head, topology.terminals)]] = True
@@ -289,8 +289,8 @@ QUESTION = DistancesQuestion()
 class PathLatencies(NamedTuple):
     """Latencies in cycles over links, along paths of the fewest cycles, over pairs with a path.
 
-    diameter  the longest
-    mean      over ordered pairs of distinct terminals; two terminals of one node are 0 apart
+    diameter  the largest latency
+    mean      mean over ordered pairs of distinct terminals; two terminals of one node are 0 cycles apart
     """
 
     diameter: int
@@ -300,10 +300,10 @@ class PathLatencies(NamedTuple):
 def terminal_latencies(
     topology: Topology, hops: DistanceNumbers, orbits: Orbits, *, use_symmetry: bool
 ) -> PathLatencies | None:
-    """Latencies between all terminals; None above MOST_VISITS visits of channels.
+    """Return latencies between all terminals; None if searches would visit more than MOST_VISITS channels.
 
     hops          distances of the same network, from which latencies follow if all links take equally long
-    orbits        of the nodes, under proved automorphisms that keep terminals and latencies
+    orbits        orbits of the nodes, under proved automorphisms that keep terminals and latencies
     use_symmetry  search from one node of each orbit instead of all nodes; the sums are the same
     """
     if topology.latency is None or len(set(topology.plan.latencies)) == 1:

@@ -15,10 +15,10 @@ from torusweep.networks.ends import split
 from torusweep.networks.symmetry import Orbits
 from torusweep.networks.topology import NO_PORT, Topology
 
-EXHAUSTIVE_WORK = 1 << 34  # the most searches × nodes of an exhaustive search: about 15 seconds on a core
+EXHAUSTIVE_WORK = 1 << 34  # largest searches × nodes of an exhaustive search: about 15 seconds on a core
 SAMPLE_WORK = 1 << 30  # approximate searches × nodes of a sample
-SAMPLE_SETS = 1 << 16  # the most random sets of a source
-NEAR_SETS = 64  # the most sets among a source's neighbours
+SAMPLE_SETS = 1 << 16  # largest number of random sets for a source
+NEAR_SETS = 64  # largest number of sets among a source's neighbours
 SAMPLE_SEED = 1
 LANES = 1 << 13  # searches in a call of the kernel
 
@@ -36,7 +36,7 @@ class FaultDiameter(NamedTuple):
 def fault_diameter(
     topology: Topology, orbits: Orbits, faults: int, *, backend: str, threads: int | None
 ) -> FaultDiameter:
-    """The largest diameter between surviving terminals after `faults` node faults (Parhami & Kwai 2004, Theorem 3).
+    """Return the largest diameter between survivors of `faults` node faults (Parhami & Kwai 2004, Theorem 3).
 
     orbits   orbits of the nodes, under proved automorphisms that keep the terminals
 
@@ -93,14 +93,14 @@ def fault_diameter(
         surviving = len(lanes) * int(is_terminal.sum()) - int(is_terminal[removed].sum())
         if int(histogram.sum()) < surviving:
             return FaultDiameter(None, tried, f"{method}; stopped at the first set that disconnects")
-        if topology.ends is not None:  # a host reaches its own end, which is split off, by a hop
+        if topology.ends is not None:  # a host reaches its own split-off end by a hop
             histogram[0, :2] += len(lanes), -len(lanes)
         diameter = max(diameter, int(np.flatnonzero(histogram[0]).max(initial=0)))
     return FaultDiameter(diameter, tried, method)
 
 
 def _isolating_degree(topology: Topology, is_terminal: np.ndarray, faults: int) -> int | None:
-    """The least number of neighbours of a terminal that faults can isolate from another one, or None."""
+    """Return the least number of neighbours of a terminal that faults can isolate from another terminal, or None."""
     n, terminals = topology.nodes, int(is_terminal.sum())
     if terminals < 2 or faults > n - 2:
         return None
@@ -116,7 +116,7 @@ def _isolating_degree(topology: Topology, is_terminal: np.ndarray, faults: int) 
 
 
 def _batches(pieces: Iterable[Lanes]) -> Iterator[Lanes]:
-    """The same searches in batches of at least LANES; the last one may be smaller."""
+    """Regroup the searches into batches of at least LANES; the last batch may be smaller."""
     sources: list[np.ndarray] = []
     removed: list[np.ndarray] = []
     for source, nodes in pieces:
@@ -130,7 +130,7 @@ def _batches(pieces: Iterable[Lanes]) -> Iterator[Lanes]:
 
 
 def _all_sets(source: int, n: int, faults: int, sets: int) -> Iterator[Lanes]:
-    """Every set of nodes without the source.
+    """Yield every set of `faults` nodes without the source.
 
     Set number r is {c_1 < … < c_f} with r = Σ C(c_i, i): the combinatorial number system.
     """
@@ -147,7 +147,7 @@ def _all_sets(source: int, n: int, faults: int, sets: int) -> Iterator[Lanes]:
 
 
 def _sample_size(n: int, sources: np.ndarray) -> tuple[np.ndarray, int]:
-    """(evenly spaced sources int32[…], number of random sets for each) for a sample of about SAMPLE_WORK."""
+    """Return (evenly spaced sources int32[…], number of random sets for each) for a sample of about SAMPLE_WORK."""
     searches = max(1, SAMPLE_WORK // n)
     step = -(-len(sources) * 2 * NEAR_SETS // searches)
     sampled = sources[::step]
@@ -155,13 +155,13 @@ def _sample_size(n: int, sources: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _near_sets(topology: Topology, source: int, faults: int) -> np.ndarray:
-    """int32[B, faults]: sets among the source's neighbours."""
+    """Return int32[B, faults]: sets of `faults` neighbours of the source, at most NEAR_SETS of them."""
     near = np.setdiff1d(topology.ports[source], [NO_PORT]).tolist()
     return np.array(list(islice(combinations(near, faults), NEAR_SETS)), np.int32).reshape(-1, faults)
 
 
 def _sample(near: dict[int, np.ndarray], n: int, faults: int, drawn: int) -> Iterator[Lanes]:
-    """For each source its near sets and `drawn` uniformly random sets of the other nodes (Floyd's algorithm)."""
+    """For each source, yield its near sets, and `drawn` further sets of other nodes, uniformly at random (Floyd)."""
     random = np.random.Generator(np.random.Philox(SAMPLE_SEED))
     for source, choices in near.items():
         others = np.empty((drawn, faults), np.int32)

@@ -1,7 +1,7 @@
 """The row of the table `static`, and its measures: groups of columns that are computed together, or left out.
 
-Each property has its own module. They share the channel matrix, the proved automorphisms and their orbits,
-which are computed here once, when a measure first needs them.
+Each property has its own module. The properties share the channel matrix, the proved automorphisms and their
+orbits, which are computed here once, when a measure first needs them.
 
 The path lengths of a paper's routing for its network are measured here, too.
 """
@@ -40,21 +40,21 @@ from torusweep.routing import ROUTINGS, SourceRouting, own_routing
 from torusweep.tables.columns import arrow_schema
 from torusweep.tables.parquet import Streamed, TableFile
 
-MAX_PAIRS = 1 << 27  # half a minute on a core; with more pairs the columns are null
-BLOCK = 1 << 16  # pairs at a time, whose routes fit into cache
+MAX_PAIRS = 1 << 27  # pairs whose routes take half a minute on a core; with more pairs the columns are null
+BLOCK = 1 << 16  # pairs at a time; their routes fit into cache
 ALL = "all"
 NOT_MEASURED = "not measured"
 
 
 class RoutedNumbers(NamedTuple):
-    """Path lengths over all N² pairs, in hops, including 0 hops from a node to itself."""
+    """Path lengths in hops over all N² pairs, of which a node and itself are 0 hops apart."""
 
     diameter: int
     mean: float
 
 
 def routed_distances(topology: Topology, *, use_symmetry: bool) -> RoutedNumbers | None:
-    """Longest and mean path of the network's own routing; None if it has none, or for more than MAX_PAIRS pairs.
+    """Return the longest and mean path of the network's own routing; None if it has none, or over MAX_PAIRS pairs.
 
     For a regular routing (`SourceRouting.regular`, checked), the routes of one source of each cell are followed;
     without use_symmetry, or for other routings, those of every source. The limit counts the pairs of one source
@@ -110,12 +110,12 @@ class Measured:
 
     @cached_property
     def routers(self) -> DistanceNumbers:
-        """Distances between nodes."""
+        """Distances between nodes, with or without terminals."""
         return router_distances(self.topology, self.hops, self.orbits, use_symmetry=self.use_symmetry, **self.kernel)
 
     @cached_property
     def components(self) -> int:
-        """The number of components; 1 if measured distances join all pairs of nodes."""
+        """Number of components; 1 if measured distances join all pairs of nodes."""
         if "distances" in self.measures and sum(self.routers.histogram) == self.topology.nodes**2:
             return 1
         return components(self.topology, self.matrix)
@@ -126,7 +126,7 @@ class Measured:
 
     @cached_property
     def connectivity(self) -> tuple[int | None, str]:
-        """Edge connectivity and its method, with the known symmetries: declared ones, or those of transitivity."""
+        """Edge connectivity and its method, with the known symmetries: the declared ones, or those of transitivity."""
         nodes, links = self.orbits, None
         if "transitivity" in self.measures:
             nodes, links = self.transitivity.nodes, self.transitivity.links
@@ -136,7 +136,7 @@ class Measured:
 
 
 class NetworkNumbers(BlockNumbers):
-    """The numbers of a network as a block of one."""
+    """The numbers of one network, as a block of one network."""
 
     def __init__(self, network: Measured, how: How) -> None:
         super().__init__([network.topology.spelling], alone(network.topology), how)
@@ -169,7 +169,7 @@ def _latencies(network: Measured) -> Iterable[Any]:
 
 
 def _bisection(network: Measured) -> Iterable[Any]:
-    # a theorem needs no other bound; where hosts forward nothing, the cuts that count need not part the nodes in halves
+    # a theorem needs no other bound; if hosts forward nothing, edge connectivity does not bound a cut into halves
     needed = network.topology.plan.bisection is None and network.topology.ends is None
     least = network.connectivity[0] if needed else None
     return bisection_bounds(network.topology, network.matrix, network.images, edge_connectivity=least)
@@ -183,7 +183,7 @@ def _own_routing(network: Measured) -> Iterable[Any]:
 class StaticMeasure(NamedTuple):
     """Columns of the table `static` that are computed together, or left out together.
 
-    values   network → values in the order of the columns; those of distances take a block, too
+    values   maps a network to values in the order of the columns; for measure distances, it also accepts a block
     """
 
     meaning: str
@@ -206,7 +206,7 @@ MEASURES = {
         _distances,
     ),
     "latencies": StaticMeasure(
-        "the same in cycles, where links take different numbers of cycles",
+        "longest and mean latency in cycles, if links take different numbers of cycles",
         ("latency_diameter", "latency_mean"),
         _latencies,
     ),
@@ -229,10 +229,10 @@ MEASURES = {
 
 
 def measures_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
-    """The measures with these names, each once and in the order of MEASURES; all measures for no names or `all`.
+    """Return the measures with these names, each once and in the order of MEASURES; all for no names or `all`.
 
     names   a list, or a text with commas, as in requests
-    Raises BadInput for an unknown one.
+    Raises BadInput for an unknown measure.
     """
     text = names if isinstance(names, str) else ",".join(names or ())
     given = [name.strip().replace("-", "_") for name in text.split(",") if name.strip()] or [ALL]
@@ -245,7 +245,7 @@ def measures_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def lacking(choice: Any, columns: Iterable[str]) -> list[str]:
-    """The measures that these columns need and a configuration's section `static` (a `Choice` or "none") leaves out."""
+    """Return the measures that columns need and a configuration's section `static` (a `Choice` or "none") omits."""
     chosen = () if choice == "none" else measures_of(None if choice is None else choice.measures)
     needed = set(columns)
     return [name for name, measure in MEASURES.items() if name not in chosen and needed.intersection(measure.columns)]
@@ -260,13 +260,13 @@ def static_record(
     threads: int | None = None,
     measures: str | Iterable[str] | None = None,
 ) -> dict[str, Any]:
-    """The row of the table `static` for one network, as Python values without NaN.
+    """Return the row of the table `static` for one network, as Python values without NaN.
 
     use_symmetry  search distances from one node of each proved orbit, and follow routes from one node of each cell,
                   instead of from every node. Transitivity, edge connectivity, the spectral bound and the fault diameter
                   use the symmetries in any case
     fault_nodes   number of node faults for fault_diameter; None leaves that column null
-    measures      names of MEASURES; None: all. The columns of others are null, and `notes` names these measures
+    measures      names of MEASURES; None for all. The columns of other measures are null, and `notes` names them
 
     The values depend only on the network and fault_nodes, not on backend, threads, use_symmetry or other measures. The
     exception is edge_connectivity_method: with transitivity, more symmetries are known.
@@ -294,10 +294,10 @@ def columns_of(
     notes: Iterable[Sequence[str]],
     found: Mapping[str, Iterable[Any]],
 ) -> dict[str, Any]:
-    """The columns of the table `static` of B networks, as arrays and lists.
+    """Return the columns of the table `static` for B networks, as arrays and lists.
 
-    families, parameters, notes   of each network
-    found   for each measure that is chosen, the values of its columns
+    families, parameters, notes   one entry for each network
+    found   for each chosen measure, the values of its columns
     """
     degrees, degree_max, nothing = numbers.degrees, numbers.degree_max, [None] * numbers.many
     columns: dict[str, Any] = {column.name: nothing for column in STATIC}
@@ -326,7 +326,7 @@ def columns_of(
 
 
 def whole_numbers(spelling: str) -> dict[str, int]:
-    """The integer parameters of a spelling's outermost network."""
+    """Return the integer parameters of the outermost network in a spelling."""
     return {
         key: value
         for key, value in parse(spelling).arguments.items()
@@ -335,7 +335,7 @@ def whole_numbers(spelling: str) -> dict[str, int]:
 
 
 def pairs_by_distance(tables: Mapping[str, TableFile]) -> Streamed:
-    """The histograms of the table `static` in long form: a row for each network and distance."""
+    """Return the histograms of the table `static` in long form: a row for each network and distance."""
     schema = arrow_schema(DISTANCES.columns)
     parts = tables["static"].groups(["topology", "distance_histogram"])
     return Streamed(schema, (pa.Table.from_arrays(_pairs_by_distance(part), schema=schema) for part in parts))

@@ -1,4 +1,4 @@
-"""Rows of the table `static` for several networks together, from arrays."""
+"""Rows of the table `static` for a block of networks at once, from arrays."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from torusweep.questions.static.proofs import bisection, can_prove, may_prove, t
 from torusweep.questions.static.record import MEASURES, columns_of, measures_of, static_record, whole_numbers
 from torusweep.routing import own_routing
 
-PROVED = {"transitivity", "bisection"}  # measures that a few networks of a block need proofs of their own for
+PROVED = {"transitivity", "bisection"}  # measures for which a few networks of a block need a proof of their own
 WITH_CUTS = {"connectivity", *PROVED}
-SAMPLE = 918_273_645  # a seed that a note names in one place
+SAMPLE = 918_273_645  # a seed whose digits occur in a note only where the note names the seed
 
 
 def shape_of_static(network: LazyNetwork, request: Any) -> Hashable:
-    """A key that networks whose rows are computed together share; None for measures that need each alone."""
+    """Return a key that is equal for networks whose rows are computed together; None if each is measured alone."""
     planned, measures = network.plan, measures_of(request.measures)
     proved = bool(PROVED.intersection(measures))
     if "distances" not in measures or request.fault_nodes is not None or len(set(planned.latencies)) > 1:
@@ -39,11 +39,11 @@ def shape_of_static(network: LazyNetwork, request: Any) -> Hashable:
     if WITH_CUTS.intersection(measures) and planned.symmetries is not no_symmetries:
         return None  # cuts follow from symmetries
     own = shape(planned)
-    return own and (own, planned.latencies[:1], planned.radices if proved else None)  # whose cuts are across addresses
+    return own and (own, planned.latencies[:1], planned.radices if proved else None)  # cuts are across addresses
 
 
 def static_of_block(networks: Sequence[tuple[str, Plan]], request: Any, how: How) -> pa.Table:
-    """Rows of the table `static` (`torusweep.questions.static.blocks.table_of_block`)."""
+    """Return the rows of the table `static` for a block (`torusweep.questions.static.blocks.table_of_block`)."""
     measures, latencies = measures_of(request.measures), networks[0][1].latencies or (1,)
 
     def of_block(numbers: BlockNumbers) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def static_of_block(networks: Sequence[tuple[str, Plan]], request: Any, how: How
 
 
 def described(numbers: BlockNumbers) -> Iterator[tuple[dict[str, int], Sequence[str]]]:
-    """Yield (parameters that are whole numbers, notes) of each network, which arrays do not have."""
+    """Yield (whole-number parameters, notes) of each network, which arrays do not contain."""
     place = 0
     for topology in numbers.topologies:
         run = seed_run(topology)
@@ -79,7 +79,7 @@ def described(numbers: BlockNumbers) -> Iterator[tuple[dict[str, int], Sequence[
 
 
 def _proved(numbers: BlockNumbers, measures: Sequence[str], links: Any, method: Any) -> dict[str, list[Any]]:
-    """The columns of connectivity and of PROVED that are measured."""
+    """Return the requested columns among those of connectivity and of PROVED."""
     alike = can_prove(numbers)
     parts = []
     if "transitivity" in measures:
@@ -114,7 +114,7 @@ def connectivity(numbers: BlockNumbers) -> tuple[np.ndarray, np.ndarray]:
     nodes = works.sum(axis=1)
     cases = [nodes == 1, ~numbers.measured.connected, least == 1]
     method = np.select(cases, [SINGLE_NODE, NOT_CONNECTED, SINGLE_LINK], MIN_CUT).astype(object)
-    # a node next to all others: a theorem may say it
+    # a node next to all others: a theorem may give the result
     for place in np.flatnonzero((present.sum(axis=2).max(axis=1) >= nodes - 1) & ~np.any(cases, axis=0)).tolist():
         record = static_record(build(block.spellings[place]), measures="connectivity")
         links[place], method[place] = record["edge_connectivity"], record["edge_connectivity_method"]
@@ -122,7 +122,7 @@ def connectivity(numbers: BlockNumbers) -> tuple[np.ndarray, np.ndarray]:
 
 
 def notes_of(run: SeedRun) -> Callable[[int], Sequence[str]]:
-    """A function from a seed to its network's notes, made of one network's notes if only the seed varies."""
+    """Return a function from a seed to its network's notes: a template, if only the seed in them varies."""
 
     def planned(seed: int) -> Sequence[str]:
         return plan(of_seed(run.before, seed))[1].notes

@@ -1,4 +1,4 @@
-"""The page's section on networks: distance and cost against size, families, a table, pictures."""
+"""The report's section on networks: distance and cost against size, families, a table, pictures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import NOT_MEASURED
 from torusweep.tables.rows import Record, StoredRows, Tables
 
-MOST_NETWORKS = MOST_ROWS  # of the table of networks; of more, some of each family are shown
+MOST_NETWORKS = MOST_ROWS  # rows of the table of networks; if there are more, some of each family are shown
 DISTANCE = Chart(
     title="Mean distance against size",
     caption="Every connected network of the sweep; lower is better. The slope of a line says how distance grows with"
@@ -58,7 +58,7 @@ DISTANCE = Chart(
 
 
 def section(tables: Tables) -> Chapter | None:
-    """Charts, families, networks and pictures of the table `static`; None if it has no row."""
+    """Return the chapter on the table `static`: charts, families, networks and pictures; None without rows."""
     networks = distinct(tables)
     if not networks:
         return None
@@ -77,7 +77,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _charts(networks: StoredRows) -> list[str | list[Panel]]:
-    """The charts; many networks are sampled so that the Pareto fronts stay."""
+    """Return the charts. Many networks are sampled so that the Pareto fronts stay."""
     records = measured(comparable(networks))
     if not records:
         return []
@@ -90,7 +90,7 @@ def _charts(networks: StoredRows) -> list[str | list[Panel]]:
 
 
 def largest_for_cost(rows: Iterable[Record], size: str = "nodes") -> list[dict[str, Any]]:
-    """The Pareto front of large size (a column) and low cost, by size."""
+    """Return the Pareto front of large size (the column `size`) and low cost, ordered by size."""
     front: list[dict[str, Any]] = []
     for row in sorted(rows, key=lambda row: (-row[size], row["cost"], row["topology"])):
         if not front or row["cost"] < front[-1]["cost"]:
@@ -112,7 +112,7 @@ CHARTS = {"distance_against_size": DISTANCE, "cost_against_size": COST}
 
 
 def _tables(networks: StoredRows, families: Sequence[StoredRows]) -> list[str]:
-    """A row for each family, and a row for each network."""
+    """Return a table with a row for each family, and a table with a row for each network."""
     chosen = _some_of_each(networks, families)
     shown = f"all {len(networks):,}"
     if len(chosen) < len(networks):
@@ -143,7 +143,7 @@ def _description(family: str) -> str:
 
 
 def _ends(records: StoredRows, column: str) -> tuple[Any, Any]:
-    """The least and the greatest number of a column; None without numbers."""
+    """Return the least and the greatest number of a column; (None, None) if it has no numbers."""
     ends: Any = pc.min_max(records.column(column)).as_py()
     return ends["min"], ends["max"]
 
@@ -182,7 +182,7 @@ FAMILY_FIELDS = (
 
 
 def _some_of_each(networks: StoredRows, families: Sequence[StoredRows]) -> Sequence[Record]:
-    """Choose at most MOST_NETWORKS networks, equally many of each family, spread over its sizes."""
+    """Choose at most MOST_NETWORKS networks, equally many from each family, spread over the family's sizes."""
     if len(networks) <= MOST_NETWORKS:
         return networks
     share = max(1, MOST_NETWORKS // len(families))
@@ -197,7 +197,7 @@ def _some_of_each(networks: StoredRows, families: Sequence[StoredRows]) -> Seque
 
 
 def _pictures(families: list[str]) -> str:
-    """A small network of each family."""
+    """Draw a small network of each family."""
     pictures = []
     for family in families:
         network = build(SMALL[family][0])
@@ -210,7 +210,7 @@ def _pictures(families: list[str]) -> str:
 
 
 def _image(network: Topology) -> str:
-    """A picture as a data URL in one element: as separate elements, its lines would be half of the page's."""
+    """Embed a picture as a data URL in one element: as separate elements, its lines would be half of the report's."""
     colours = f"svg{{color:{LIGHT.ink}}}@media(prefers-color-scheme:dark){{svg{{color:{DARK.ink}}}}}"
     picture = svg_picture(network).replace("><title>", f"><style>{colours}</style><title>", 1)
     data = base64.b64encode(picture.encode()).decode()

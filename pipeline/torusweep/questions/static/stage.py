@@ -1,4 +1,4 @@
-"""The stage `static`: one record of every network."""
+"""The stage `static`: one row for every network."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from torusweep.questions.static.record import MAX_PAIRS, MEASURES, lacking, meas
 from torusweep.questions.static.runs import PROVED, shape_of_static, static_of_block
 from torusweep.questions.static.text import print_description
 
-READING = (3e-4, 2e-7)  # seconds for a network, and for each channel
-READING_FOR = {"transitivity": (4e-4, 3e-7), "connectivity": (1e-4, 1e-7), "bisection": (1.2e-3, 4e-7)}  # more
+READING = (3e-4, 2e-7)  # seconds per network, and per channel
+READING_FOR = {"transitivity": (4e-4, 3e-7), "connectivity": (1e-4, 1e-7), "bisection": (1.2e-3, 4e-7)}  # extra
 ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
-LONGEST_LATENCIES = 15.0  # seconds of latencies.MOST_VISITS
+LONGEST_LATENCIES = 15.0  # seconds that distances.MOST_VISITS visits take
 LOADING = 0.3  # seconds that Numba takes to load; CuPy takes longer
-SMALL = 256  # nodes that are all searched from, level by level, in hundredths of a second by NumPy, too
+SMALL = 256  # nodes; searches from every node of such a network take hundredths of a second, even with NumPy
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -54,13 +54,13 @@ class Static(Record):
 
     @property
     def diameter(self) -> int | None:
-        """The largest distance, in hops; None where distances are not measured."""
+        """The largest distance, in hops; None if distances are not measured."""
         diameter: int | None = self.record["diameter"]
         return diameter
 
     @property
     def mean_distance(self) -> float | None:
-        """Mean hops over ordered pairs of terminals, a terminal and itself included; None like `diameter`."""
+        """Mean hops over ordered pairs of terminals, a terminal and itself included; None if not measured."""
         mean: float | None = self.record["mean_distance"]
         return mean
 
@@ -71,7 +71,7 @@ class Static(Record):
 
     @property
     def no_picture(self) -> Static:
-        """The same answer, printed without a picture."""
+        """The same answer, which prints without a picture."""
         return replace(self, picture=False)
 
     def print(self, console: Console, computed_by: str) -> None:
@@ -84,13 +84,13 @@ def describe(
     how: How,
     *,
     fault_nodes: Annotated[
-        int, Whole(1, "also compute the fault diameter: the largest diameter that this many faulty nodes can leave")
+        int, Whole(1, "also compute the fault diameter: the largest diameter after this number of node faults")
     ]
     | None = None,
     measures: Annotated[
         tuple[str, ...],
         Spelled(
-            "what is measured, or all (in static, the columns of other measures are null, and notes names them)",
+            "measures to compute, or all (in static, the columns of other measures are null, and notes names them)",
             table="torusweep.questions.static.record:MEASURES",
             title="Measures",
             called=False,
@@ -117,7 +117,7 @@ def describe(
 
 
 class _Chosen(Section):
-    """The measures asked of every network."""
+    """The measures that a configuration requests for every network."""
 
     @field_validator("measures", check_fields=False)
     @classmethod
@@ -156,7 +156,7 @@ class StaticQuestion(Question):
         'describe "pruned_torus(k=4, n=3)" --fault-nodes 3',
         'describe "faulty(torus(k=32, n=3), links=9, seed=1)" --measures distances',
     )
-    description = "what is computed of every network; none: nothing, and no table distances or equal_cost"
+    description = "what is computed for every network; none: nothing, and no table distances or equal_cost"
 
     def __init__(self) -> None:
         super().__init__()
@@ -164,7 +164,7 @@ class StaticQuestion(Question):
         self.Choice = create_model("Static", __base__=_Chosen, **chosen)
 
     def left_out(self, said: Any) -> dict[str, tuple[str, ...]]:
-        """The measures that a section of a configuration leaves out, with their columns. Raises ValueError."""
+        """Return the measures that a section of a configuration leaves out, with their columns. Raises ValueError."""
         known: Any = self.Choice
         choice = said if said in (None, "none") else known.model_validate(said)
         columns = [column.name for column in STATIC]
@@ -177,7 +177,7 @@ class StaticQuestion(Question):
         return self.Request(fault_nodes, None if measures == measures_of(None) else ", ".join(measures))
 
     def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
-        """Searches are quick in symmetric networks, which need one node of each orbit, and in small ones."""
+        """Whether the answer is quick: the network is small, or its symmetry lets one node per orbit suffice."""
         if network is None or not use_symmetry or "fault_nodes" in values:
             return False
         searches_little = network.plan.symmetries is not no_symmetries or network.plan.nodes <= SMALL
@@ -203,7 +203,7 @@ class StaticQuestion(Question):
 
 
 def _seconds(planned: Plan, fault_nodes: int | None, chosen: str | Iterable[str] | None) -> float:
-    """Estimate seconds. Declared symmetry makes searches negligible beside proofs, which read links a few times."""
+    """Estimate the seconds for a row. Declared symmetry makes searches negligible next to proofs and reading links."""
     arcs, measures = planned.nodes * max(planned.degree, 1), measures_of(chosen)
     costs = [READING, *(READING_FOR[name] for name in measures if name in READING_FOR)]
     seconds = sum(once + each * arcs for once, each in costs)
@@ -212,7 +212,7 @@ def _seconds(planned: Plan, fault_nodes: int | None, chosen: str | Iterable[str]
             seconds += min(5e-8 * arcs * planned.nodes, LONGEST_LATENCIES)
         seconds += VISIT_SECONDS * arcs * planned.nodes if {"distances", "latencies"} & set(measures) else 0.0
         seconds += 6e-6 * arcs if "bisection" in measures and planned.nodes <= INERTIA_NODES else 0.0
-    # its own routing from a node of each cell, or from every one
+    # the network's own routing, from a node of each cell, or from every node
     if "own_routing" in measures and isinstance(planned.structure, Hierarchy):
         pairs = planned.nodes * prod(planned.structure.module)
         seconds += ROUTED_PAIR * pairs if pairs <= MAX_PAIRS else 0.0

@@ -13,11 +13,11 @@ from torusweep.quantities import counted
 from torusweep.questions.console import fact_table, print_heading, print_note
 from torusweep.questions.static.record import NOT_MEASURED
 
-MAX_ROWS = 24  # of the distribution of distances
+MAX_ROWS = 24  # bars of the distribution of distances
 
 
 def print_description(console: Console, record: dict[str, Any], network: Topology, picture: bool) -> None:
-    """A record of the table `static` with its distance distribution, picture and the notes of its file."""
+    """Print a row of the table `static` with its distribution of distances, a picture, and the notes of its file."""
     terminals = network.terminals.tolist()
     one_terminal_each = len(set(terminals)) == len(terminals) == record["nodes"]
     print_heading(console, record["topology"])
@@ -33,7 +33,7 @@ def print_description(console: Console, record: dict[str, Any], network: Topolog
 
 
 def _link_facts(network: Topology) -> list[tuple[str, str]]:
-    """(name, value) of each link class with its bandwidth and latency; none if both are 1 everywhere."""
+    """Return the bandwidth and latency of each link class as facts (name, value); [] if both are 1 everywhere."""
     if not network.plan.bandwidths and not network.plan.latencies:
         return []
     facts = []
@@ -44,7 +44,7 @@ def _link_facts(network: Topology) -> list[tuple[str, str]]:
 
 
 def _facts(record: dict[str, Any], network: Topology, *, one_terminal_each: bool) -> list[tuple[str, str]]:
-    """(name, value) of the main columns; --json has all."""
+    """Return the main columns of the row as facts (name, value); --json prints all columns."""
     degree_min, degree_max = record["degree_min"], record["degree_max"]
     components = f"no: {record['components']:,} components; distances are within them"
     facts = [
@@ -112,7 +112,7 @@ def _symmetry(record: dict[str, Any]) -> str:
 
 
 def _distribution(histogram: list[int], width: int) -> str:
-    """A bar for each distance; neighbouring distances share a bar if there are more than MAX_ROWS."""
+    """Draw a bar for each distance; neighbouring distances share a bar if there are more than MAX_ROWS."""
     total = sum(histogram)
     step = -(-len(histogram) // MAX_ROWS)
     groups = [(start, sum(histogram[start : start + step])) for start in range(0, len(histogram), step)]
