@@ -1,1 +1,1 @@
-"""Networks: a spelling is parsed to a plan, and a plan is built into arrays. Symmetries and pictures of networks."""
+"""Parse spellings of networks into plans, build arrays from plans, find symmetries, and draw pictures."""

@@ -33,7 +33,7 @@ class Block(NamedTuple):
     spellings   B canonical spellings
     ports       int32[B, N, P]         N and P are the largest in the block. Smaller networks are padded with missing
                                        ports, and with nodes that have neither links nor terminals, like failed nodes
-    link_class  int8[B, N, P]
+    link_class  int8[B, N, P]          link class of each port
     capacity    int32[B, N, P] | None  number of parallel links; None = 1 everywhere
     terminals   int32[B, N] | None     number of terminals at each node; None = 1 at each
     plans       B plans; None for a refused network. All networks of a run of seeds share one plan. All plans have
@@ -86,7 +86,7 @@ def block_of_run(run: SeedRun) -> Block:
 
 
 def one_by_one(spellings: Sequence[str]) -> Block:
-    """Build networks of one size one after another, and stack their arrays."""
+    """Build networks of equal size one after another, and stack their arrays into one block."""
     found: list[Block] = []
     for spelling in spellings:
         try:

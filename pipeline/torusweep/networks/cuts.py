@@ -19,7 +19,7 @@ BY_METIS = "METIS, balanced and refined by exchanges"
 
 
 def cut_width(matrix: scipy.sparse.csr_array, half: np.ndarray) -> int:
-    """Number of links across a cut. In a directed network, the direction that fewer links cross counts.
+    """Number of links across a cut; in a directed network, the smaller of the numbers in the two directions.
 
     matrix   int64[N, N]  number of channels from node to node (`channel_matrix`)
     half     bool[N]      true for the nodes on one side
@@ -36,7 +36,7 @@ def whole_width(width: float) -> int:
 
 
 def across(dimension: int, dimensions: int) -> str:
-    """Return the name of the method that cuts the network across one digit of the address."""
+    """Return the name of the method: a cut across one digit of the address, or across the nodes' numbers."""
     return f"cut across digit {dimension} of the address" if dimensions > 1 else "cut across the nodes' numbers"
 
 
@@ -45,8 +45,8 @@ def best_cut(
 ) -> tuple[int, np.ndarray, str]:
     """Return (width, one half as bool[N], method) of the narrowest balanced cut found: by coordinates or by METIS.
 
-    matrix      int64[N, N]  channels (`channel_matrix`)
-    undirected  int64[N, N]  links in either direction
+    matrix      int64[N, N]  number of channels from node to node (`channel_matrix`)
+    undirected  int64[N, N]  number of links between two nodes, in either direction
     """
     found = [coordinate_cut(topology, dimension) for dimension in range(len(topology.plan.radices))]
     widths = [width for width, _ in found]
@@ -83,7 +83,7 @@ def narrower_cut(
 def cut_both_ways(topology: Topology, matrix: scipy.sparse.csr_array) -> int | None:
     """Number of channels, of both directions, across the narrowest balanced cut found in a directed network.
 
-    None if links have no direction, or every node has as many channels in as out, which balances both directions.
+    None if the network is undirected, or if each node has equally many channels in and out: any cut is balanced then.
     """
     if not topology.directed or np.array_equal(*strengths(matrix)):
         return None
@@ -120,7 +120,7 @@ def coordinate_cuts(
     """Find, for each of B networks with the same addresses, the narrowest cut with ⌊N/2⌋ consecutive nodes on one side.
 
     radices  sides of the address space of the N nodes
-    many     B
+    many     number of networks, B
     owner    int64[A]: network of each channel
     weight   int64[A] | None: number of parallel links of each channel; None = 1
     returns  (widths int64[B], offsets int64[B] where the ⌊N/2⌋ nodes begin, places int64[N] of nodes in cyclic order)
@@ -139,7 +139,7 @@ def coordinate_cuts(
     apart = np.minimum(ahead, n - ahead)
 
     def windows(last: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Return the total weight of the cyclic intervals (last − length, last] that contain each offset."""
+        """For each offset, return the total weight of the cyclic intervals (last − length, last] that contain it."""
         start = owner * (2 * n) + (last - lengths + 1) % n
         marks = np.bincount(start, weight, many * 2 * n) - np.bincount(start + lengths, weight, many * 2 * n)
         counts = np.cumsum(marks.astype(np.int64).reshape(many, 2 * n), axis=1)

@@ -1,9 +1,9 @@
 """Networks whose hosts forward no packets (`Topology.ends`): each such host is split into two nodes.
 
-Packets start at the host's own number, and end at a further node, N + i, to which all links into the host lead. So no
-path passes through a host: no link leads to the node where its packets start, and no link leaves the node where packets
-to it end. Searches, linear programs and sums over shortest paths need no other change. Rows 0 … N − 1 of the ports keep
-their places: the first N rows of an array of the split network's channels belong to the original network's channels.
+Packets start at the host's own number, and end at an additional node, N + i, to which all links into the host lead. So
+no path passes through a host: no link leads to the node where its packets start, and no link leaves the node where
+packets to it end. Searches, linear programs and sums over shortest paths need no other change. Rows 0 … N − 1 of the
+ports keep their places: the first N rows of an array of the split network's channels are the original network's.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Split(NamedTuple):
 
     @property
     def staying(self) -> np.ndarray:
-        """int32[N + H, P + 1]: `ports`, plus a link from each host's start to its end, so that it reaches itself."""
+        """int32[N + H, P + 1]: `ports` and one more port, a link from each host's start node to its end node."""
         hosts = np.flatnonzero(self.arrive != np.arange(len(self.arrive)))
         stay = np.full((self.nodes, 1), NO_PORT, np.int32)
         stay[hosts, 0] = self.arrive[hosts]
         return np.hstack([self.ports, stay])
 
     def channels(self, values: np.ndarray | None) -> np.ndarray | None:
-        """Extend values of channels, [N, P], to [N + H, P]: the rows of the nodes where packets to hosts end are 1."""
+        """Extend values per channel, [N, P], to [N + H, P], with rows of 1 for the nodes where packets to hosts end."""
         if values is None or len(values) == self.nodes:
             return values
         return np.vstack([values, np.ones((self.nodes - len(values), values.shape[1]), values.dtype)])
@@ -131,7 +131,7 @@ def parts(topology: Topology) -> int:
 
 
 def _labels(topology: Topology) -> np.ndarray:
-    """int32[N]: the strong component of each node. A host that forwards nothing is a component of its own."""
+    """int32[N]: number of each node's strongly connected component. A host that forwards nothing is one of its own."""
     tail, head, _ = topology.arcs
     if topology.ends is not None:
         through = ~(topology.ends[tail] | topology.ends[head])

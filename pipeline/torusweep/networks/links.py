@@ -45,7 +45,7 @@ def fewest_cycles(bandwidths: Sequence[Fraction]) -> Fraction:
 
 
 def flit_matrix(topology: Topology) -> tuple[scipy.sparse.csr_array, Fraction]:
-    """Return (int64[N, N], cycles): flits of each channel in the least time in which all carry whole flits, sparse.
+    """Return (sparse int64[N, N], cycles): flits of each channel in the shortest time that makes all of them whole.
 
     In half a cycle, for example, links of 2 and 6 flits a cycle carry 1 flit and 3 flits.
 
@@ -74,7 +74,7 @@ def flit_matrix(topology: Topology) -> tuple[scipy.sparse.csr_array, Fraction]:
 
 
 def kind_matrix(topology: Topology) -> scipy.sparse.csr_array:
-    """int64[N, N], sparse: the kind of each channel (`Topology.kinds`). If all are alike, as `channel_matrix`."""
+    """int64[N, N], sparse: the kind of each channel (`Topology.kinds`); `channel_matrix` if all kinds are equal."""
     kinds = topology.kinds
     if kinds is None:
         return channel_matrix(topology)
@@ -229,7 +229,7 @@ def _frames(topology: Topology, images: Sequence[np.ndarray], representatives: n
 
 
 def _reverse_pairs(frame: np.ndarray, nodes: Orbits) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for every channel of a representative, the number of its class and of the class of its reverse."""
+    """Return, for all channels of representatives, the numbers of their classes and of their reverses' classes."""
     forth = frame[nodes.representatives]
     orbit, port = np.nonzero(forth != NO_PORT)
     head = forth[orbit, port]

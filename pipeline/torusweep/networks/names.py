@@ -39,7 +39,7 @@ def names_or_none(names: Sequence[Any]) -> tuple[Any, ...] | None:
 
 
 def _whole(name: Any) -> int | None:
-    """Return the number that a name is, as an integer or as its digits; None for other names."""
+    """Return the whole number that a name is, or spells in digits; None for other names."""
     if isinstance(name, bool):
         return None
     if isinstance(name, int | np.integer):

@@ -67,7 +67,7 @@ class Clock(NamedTuple):
         return np.array(cycles, np.int32)[place].reshape(latency.shape)
 
     def __str__(self) -> str:
-        """Return 'a cycle is 0.32 ns, a flit of 4 bytes at 100 Gb/s', for example; empty if cycles have no length."""
+        """Describe the clock, as in 'a cycle is 0.32 ns, a flit of 4 bytes at 100 Gb/s'; empty if `cycle` is None."""
         if self.cycle is None:
             return ""
         flit = "" if self.rate is None else f", a flit of {self.flit_bytes:,} bytes at {rate(self.rate)}"
@@ -136,8 +136,8 @@ class LinkSpeed(NamedTuple):
     def wait(self, hops: int, steps: int, cycles: int) -> float:
         """Seconds that consecutive messages wait for latencies.
 
-        hops, steps  number of hops, used without a tick, and of steps, used with a tick
-        cycles       sum of the latencies of the messages' links, used with a tick
+        hops           number of hops, each of which takes `latency` if there is no tick
+        steps, cycles  if there is a tick: number of steps, and the sum of the latencies of the messages' links
         """
         return hops * self.latency if self.tick is None else cycles * self.tick + steps * self.latency
 

@@ -116,7 +116,7 @@ def text_picture(topology: Topology) -> str:
 
 
 class _Block:
-    """A block of a network, drawn plane by plane: nodes whose first digits lie in the window and whose others are 0."""
+    """A block of a network, drawn plane by plane: nodes with three digits within WINDOW and all other digits 0."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology

@@ -21,8 +21,8 @@ MOST_SIDE = 1 << 13  # nodes of a factor; its table of distances then has 512 Mi
 def factors_of(topology: Topology) -> list[np.ndarray] | None:
     """Return the distances within each dimension, int32[k, k], −1 without a path; None if the network is no product.
 
-    The product is proved from the arrays, whatever the family: every channel changes one digit, and each node has
-    the same channels as the nodes with its digits on the lines through node 0. Parallel links count once.
+    The arrays prove the product, whatever the family: every channel changes one digit, and along each dimension a
+    node has the channels of the node with the same digit on the line through node 0. Parallel links count once.
     """
     radices = topology.plan.radices
     sides = [place for place, radix in enumerate(radices) if radix > 1]
@@ -67,7 +67,7 @@ def _distances(line: np.ndarray) -> np.ndarray:
 
 
 def pairs_at_each_distance(factors: Sequence[np.ndarray]) -> list[int]:
-    """Number of ordered pairs of nodes at each distance, from 0, the pairs of a node with itself; exact integers."""
+    """Number of ordered pairs of nodes at each distance, as exact integers; at distance 0, the number of nodes."""
     histogram = [1]
     for hops in factors:
         own = np.bincount(hops[hops >= 0]).tolist()

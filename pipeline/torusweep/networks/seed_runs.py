@@ -94,7 +94,7 @@ def count_of(topology: str) -> int:
 
 
 def in_parts(networks: Iterable[tuple[str, Plan]], most: int) -> Iterator[list[tuple[str, Plan]]]:
-    """Yield the topologies of a sweep, with their plans, in lists of `most` networks; runs of seeds are cut to fit."""
+    """Yield the topologies of a sweep, with their plans, in lists of at most `most` networks, cutting runs of seeds."""
     part, room = list[tuple[str, Plan]](), most
     for topology, planned in networks:
         run, begin = seed_run(topology), 0

@@ -285,7 +285,7 @@ class Topology:
         return self.plan.class_name(number)
 
     def load_of(self, flits: np.ndarray) -> np.ndarray:
-        """Divide the flits a cycle of each channel, float64[…, N, P], by its bandwidth: the load of each channel."""
+        """Return the load of each channel, float64[…, N, P]: its flits a cycle, divided by its bandwidth."""
         return flits if self.bandwidth is None else flits / np.where(self.bandwidth > 0, self.bandwidth, 1.0)
 
     def _by_class(self, of_class: np.ndarray) -> np.ndarray:
@@ -358,6 +358,6 @@ def simple_graph(ports: np.ndarray, link_class: np.ndarray) -> Wiring:
 
 
 def require(condition: bool, parameter: str, value: object, needs: str, why: str) -> None:
-    """Raise BadInput unless `condition` holds: 'parameter=value: expected needs; why'."""
+    """Raise BadInput with the text 'parameter=value: expected needs; why' unless `condition` holds."""
     if not condition:
         raise BadInput(f"{parameter}={value}: expected {needs}; {why}")

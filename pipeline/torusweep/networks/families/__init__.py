@@ -165,7 +165,7 @@ def built(canonical: str, planned: Plan, memory: int | None = None) -> Topology:
 
 
 def family_of(canonical: str) -> str:
-    """Return the family of a network's nodes and links. Other bandwidths keep a torus a torus; faults do not."""
+    """Return the family of a network's nodes and links, which is inside with_links(…) and concentrated(…), if any."""
     while canonical.startswith(("with_links(", "concentrated(")):
         canonical = canonical.partition("(")[2]
     return canonical.partition("(")[0]
@@ -216,7 +216,7 @@ def bind(call: Spelling) -> tuple[str, dict[str, Any]]:
 
 
 def _network_of(call: Spelling, name: str) -> tuple[str, Plan]:
-    """Return `plan` of the network that a call modifies: its first argument, or the argument called `name`."""
+    """Return (spelling, plan) of the network that a call modifies: its first argument, or the one called `name`."""
     given = call.inner if call.inner is not None else call.arguments.get(name)
     if not isinstance(given, Spelling):
         raise BadInput(f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), …)")

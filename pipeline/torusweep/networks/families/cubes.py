@@ -205,7 +205,7 @@ def kautz(d: Letters, k: Length) -> Plan:
     rest = d ** (k - 1)
 
     def after(words: np.ndarray) -> np.ndarray:
-        """Return the numbers of the shifted words whose last difference is 0."""
+        """Shift each word by a letter, and return the number of the resulting word whose last difference is 0."""
         first, differences = words // rest, words % rest
         second = (first + differences // (rest // d) + 1) % (d + 1)
         return second * rest + differences * d % rest
@@ -223,6 +223,6 @@ def kautz(d: Letters, k: Length) -> Plan:
 
 
 def _shifted(d: int, nodes: int, after: Callable[[np.ndarray], np.ndarray]) -> Wiring:
-    """Wire each word to d consecutive numbers, of which `after` gives the first."""
+    """Wire channels from each word to d words with consecutive numbers, of which `after` gives the first."""
     words, letters = np.arange(nodes), np.arange(d)[:, None]
     return wiring_of_links(nodes, [ClassLinks(np.tile(words, d), (after(words) + letters).reshape(-1))], directed=True)

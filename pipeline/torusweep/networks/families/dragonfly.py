@@ -67,7 +67,7 @@ def dragonfly(
     local: Local = None,
     seed: Seed = 0,
 ) -> Plan:
-    """Dragonfly: groups of a routers, all joined in a group; any two groups are joined by the same number of links.
+    """Dragonfly: groups of `a` routers that are joined to each other; any two groups are joined by equally many links.
 
     The global ports of a group are numbered 0 … a·h − 1, those of its router 0 first. With g groups, port
     t (g − 1) + q is number q of round t; ports beyond the last whole round have no link. Port q of group i
@@ -207,7 +207,7 @@ def boardfly(
 
 
 def _classes(sides: int) -> tuple[str, ...]:
-    """Return the names of the link classes of groups with `sides` sides. Global links are always class 1."""
+    """Return the names of a Dragonfly's link classes, if groups have `sides` sides. Class 1 is the global links."""
     if sides < 2:
         return ("local", "global")
     first, *others = (f"local {name}" for name in class_names(sides))
@@ -264,7 +264,7 @@ def _places(groups: int, arrangement: str, seed: int, turn: int) -> np.ndarray:
 
 
 def _group_symmetries(size: int, groups: int, arrangement: str, *, mirror: bool) -> Callable[[], list[np.ndarray]]:
-    """Return a function that makes a palm tree's symmetries: groups shifted by one; with `mirror`, groups i → −i."""
+    """Return a function that makes symmetries: a palm tree's groups shifted by one; with `mirror`, groups i → −i."""
 
     def symmetries() -> list[np.ndarray]:
         if arrangement != "palm_tree":

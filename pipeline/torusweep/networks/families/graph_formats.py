@@ -44,7 +44,7 @@ def edge_list(path: Path, header: bool | None = None) -> Listing:
 
     A third field is a weight or, if it has a unit (100Gb/s, 5 ns), a bandwidth or a latency. A line may have both of
     the latter. Nodes are numbers, or names if the first line has a name. Names with blanks are in quotes or, like
-    Python's tuples, in parentheses. networkx writes data in braces after an edge; the numbers of links in them are read
+    Python's tuples, in parentheses. networkx writes data in braces after an edge; numeric attributes in them are read
     (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the heading of a table, which may
     have other columns (`torusweep.networks.families.graph_tables`).
 
@@ -84,7 +84,7 @@ def edge_list(path: Path, header: bool | None = None) -> Listing:
 
 
 def _plain(path: Path) -> Listing | None:
-    """Read a short list of pairs of numbers, ten times as fast. None for other files, or if counts may come first."""
+    """Read a short file with nothing but pairs of numbers, which is faster. None if it may have anything else."""
     if path.stat().st_size > PLAIN_BYTES or not PLAIN.fullmatch(content := path.read_bytes()):
         return None
     ends = np.array(content.translate(None, b"{}").replace(b",", b" ").split()).astype(np.int64)
@@ -152,7 +152,7 @@ class _Links:
             self.data.setdefault(row, {}).update(_data(self.path, line, braces))
 
     def listed(self) -> Listing:
-        """Return the links with their numbers, and with a note on the data that were not read."""
+        """Return the links with their numeric attributes, and with a note on the data that were not read."""
         listing, self.listing.lines = self.listing, self.lines
         keys = dict.fromkeys(name for found in self.data.values() for name in found)
         rows = [self.data.get(row, {}) for row in range(len(self.lines))] if keys else []

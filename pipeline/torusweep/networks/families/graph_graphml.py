@@ -1,4 +1,4 @@
-"""Reader of GraphML: nodes, links, and the numbers of links that `torusweep export` writes."""
+"""Reader of GraphML: nodes, links, and the numeric attributes of links that `torusweep export` writes."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class _Reader:
         return attributes[key]
 
     def _resolve(self) -> None:
-        """Find which declared keys to read: numbers of links, numbers of terminals of nodes, and texts of the graph."""
+        """Find which declared keys to read: numeric attributes of links, terminals of nodes, and texts of the graph."""
         links = [key for key in self.declared if key.of in ("edge", "all", "")]
         for key in links:
             if key.name in OTHERS and not key.numeric:
@@ -213,7 +213,7 @@ class _Reader:
                 self.graph_data[name] = (text, self.parser.CurrentLineNumber)
 
     def _absent(self, name: str) -> float:
-        """Return what stands for a missing number of a link: ABSENT for whole numbers, NaN for others."""
+        """Return what stands for a missing attribute of a link: ABSENT for whole numbers, NaN for others."""
         return ABSENT if name in LINK_NUMBERS else nan
 
     def _number_of(self, name: str, text: str, line: int) -> Any:
@@ -264,7 +264,7 @@ class _Reader:
         return listing
 
     def _set_column(self, listing: Listing, name: str, usual: Any) -> None:
-        """Give the links their numbers called `name`. A link without one gets the key's default, `usual`, if any."""
+        """Set the links' attribute `name`. A link without a value gets the key's default, `usual`, if not None."""
         column = self.columns.get(name, [])
         column.extend([self._absent(name)] * (len(self.edges) - len(column)))
         if any(isinstance(value, str) for value in (*column, usual)):

@@ -1,4 +1,4 @@
-"""Reader of networkx's node-link JSON, including the numbers of links that `torusweep export` writes."""
+"""Reader of networkx's node-link JSON, with the numeric attributes of links that `torusweep export` writes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _end(path: Path, place: int, link: dict[str, Any], end: str, numbers: dict[H
 
 
 def _set_column(path: Path, listing: Listing, name: str, key: str, links: list[dict[str, Any]]) -> None:
-    """Give the links their numbers called `name`, which the file calls `key`. Numbers may be texts with units."""
+    """Set the links' attribute `name`, which the file calls `key`. Its values are numbers, or texts with units."""
     texts = [link[key] for link in links if isinstance(link.get(key), str)]
     if any(map(QUANTITY.fullmatch, texts)):
         with named(path):

@@ -78,7 +78,7 @@ class ListedLinks(NamedTuple):
 def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
     """Renumber the nodes and drop self-loops. Keep the ports if every link has them; otherwise count repeated links.
 
-    Raises BadInput for a file without nodes or without terminals, and for impossible ports or numbers of links.
+    Raises BadInput for a file without nodes or terminals, and for impossible ports or numbers of parallel links.
     """
     tails, heads, listed = (np.asarray(numbers, np.int64) for numbers in (listing.tails, listing.heads, listing.nodes))
     ids = np.unique(np.concatenate([tails, heads, listed]))
@@ -218,7 +218,7 @@ def _listed(told: list[str]) -> str:
 
 
 def _check_said(path: Path, listing: Listing, name: str, column: np.ndarray, notes: list[str]) -> None:
-    """Note or refuse (`note_missing`) links that lack a number, unless the format lets them lack it."""
+    """Note or refuse (`note_missing`) links without a value in column `name`, unless the format permits that."""
     missing = int(((column == ABSENT) | (column != column)).sum())
     if name not in listing.usual:
         with named(path):
@@ -226,7 +226,7 @@ def _check_said(path: Path, listing: Listing, name: str, column: np.ndarray, not
 
 
 def _said(column: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Fill in the numbers that links lack from other links between the same two nodes, which have the same `pair`."""
+    """Fill in values that links lack from other links between the same two nodes, which have the same `pair`."""
     known = np.full(int(pair.max(initial=-1)) + 1, column.dtype.type(ABSENT))
     np.fmax.at(known, pair, column)
     none = np.isnan(column) if column.dtype.kind == "f" else column == ABSENT

@@ -70,7 +70,7 @@ class Listing:
     units         bits a second for a bandwidth of 1, and seconds for a latency of 1, if the file gives units
     unsaid        message that asks the user for `directed`; empty if the file says it
     mirrored      whether each link is listed from both ends
-    usual         columns in which this format lets a link lack its number
+    usual         columns in which this format lets a link have no value, which means 1
     hosts_end     whether nodes with terminals are hosts that forward no packets, as in `Plan`
     """
 

@@ -1,4 +1,4 @@
-"""Numbers of links in graph files: find their columns, under any of the usual names, and read their values."""
+"""Numeric attributes of links in graph files: find their columns, under any of the usual names, and read the values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Weights = Literal["bandwidth", "latency", "cost", "none"]
 
 
 def known_names(names: Iterable[str], notes: list[str]) -> dict[str, str]:
-    """Return our name → the file's name of each known column. Capitals, hyphens and blanks are ignored.
+    """Return a map from our name of each known column to the file's name. Capitals, hyphens and blanks are ignored.
 
     `notes` gets the unusual names. Raises BadInput if two columns mean the same.
     """
@@ -161,7 +161,7 @@ def _with_unit(value: Any) -> bool:
 
 
 def read_each(values: Iterable[Any], read: Callable[[Any], Any], absent: Any) -> list[Any]:
-    """Read each value; a link without one gets `absent`. A BadInput has the place of its link in `BadInput.row`."""
+    """Read each value; None becomes `absent`. A BadInput that `read` raises gets the value's place as its `row`."""
     found: list[Any] = []
     try:
         for value in values:
@@ -210,9 +210,9 @@ def note_silent(listing: Listing, silent: int) -> None:
 
 
 def note_missing(name: str, missing: int, units: bool, notes: list[str]) -> None:
-    """Add a note that `missing` links have no number while others have one, and on the value they get instead.
+    """Add a note that `missing` links have no value in column `name`, and which value they get instead.
 
-    Raises BadInput if numbers have units or are costs, since no value is the obvious one then.
+    Raises BadInput if values have units or are costs, since no value is the obvious one then.
     """
     if missing and (units or name == COST):
         what, remedy = ("weight", ', or say weights="none"') if name == COST else (name, "")
@@ -230,7 +230,7 @@ def set_column(listing: Listing, name: str, column: np.ndarray) -> None:
 
 
 def with_weights(listing: Listing, weights: Weights | None) -> None:
-    """Store the weights of links as what the user says they mean. Raises BadInput if the user does not say it."""
+    """Store the weights of links as what the user says they mean. Raises BadInput if this is missing or impossible."""
     weight, listing.weight = listing.weight, None
     if (wrong := listing.wrong_weight) is not None:
         if weights == "none":

@@ -98,7 +98,7 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
 
 
 def _set_numbers(listing: Listing, table: pa.Table, known: dict[str, str]) -> None:
-    """Give the links their numbers. `known` maps our name of a column to the table's name (`known_names`)."""
+    """Set the links' numeric attributes. `known` maps our name of a column to the table's name (`known_names`)."""
     names = table.column_names
     for name, called in known.items():
         if names.count(called) > 1:

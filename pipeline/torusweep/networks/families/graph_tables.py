@@ -17,8 +17,8 @@ from torusweep.networks.readers.fields import SHOWN, check_quotes, fail, fields_
 def links_of_table(path: Path, heading: list[str], places: list[int], line: int, delimiter: str | None) -> Listing:
     """Read a table of links. Its heading has more columns than the ends of links, which are in the columns `places`.
 
-    Numbers of links and their direction (`direction_of`) are read. An index of pandas and empty columns are dropped; a
-    note names other columns.
+    Numeric attributes of links and their direction (`direction_of`) are read. An index of pandas and empty columns are
+    dropped; a note names other columns.
     """
     listing, inside = Listing(), list[str]()
     rows: list[int] = []

@@ -164,9 +164,9 @@ def wiring_of_links(
 class Drawn:
     """The wiring of a network made of lists of links (`Plan.wire`), which may depend on a seed.
 
-    draw       attempt → lists of links; raises BadInput if no such links exist
+    draw       function of the attempt that returns lists of links; raises BadInput if no such links exist
     attempts   largest number of drawings; if above 1, links are drawn until they connect all nodes
-    terminals  → int32[T], node of each terminal; None: one terminal at every node
+    terminals  function that returns int32[T], the node of each terminal; None: one terminal at every node
     """
 
     nodes: int

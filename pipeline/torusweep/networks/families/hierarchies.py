@@ -159,9 +159,9 @@ class Hierarchy:
         return Wiring(ports.reshape(-1, degree), np.tile(classes, (copies, 1)))
 
     def symmetries(self) -> Iterator[np.ndarray]:
-        """Yield symmetries, int32[N]: translations and reflections of upper tori, and those of modules that keep gates.
+        """Yield symmetries, int32[N] each: those of the upper tori, and those of the module that map gates onto gates.
 
-        The symmetries of the module also permute the directions of the upper tori.
+        The former are translations and reflections. The latter also permute the directions of the upper tori.
         """
         sides, dimensions = self.sides, len(self.module)
         for digit in range(dimensions, len(sides)):

@@ -41,7 +41,7 @@ ALL_SIGNED_PERMUTATIONS_UP_TO = 4  # dimensions: 4!·2⁴ = 384 candidates
 
 
 def lattice(matrix: Matrix) -> Plan:
-    """Lattice graph Zⁿ/MZⁿ: nodes are integer vectors modulo the columns of M, links lead to ± e_i.
+    """Lattice graph Zⁿ/MZⁿ: nodes are integer vectors a modulo the columns of M, with links to a ± e_i.
 
     `matrix` lists the rows of M, and the columns of M generate the lattice: RTT is [[2a, a], [0, a]].
     The radices are the diagonal of M's Hermite normal form. Links from a node to itself and second
@@ -125,9 +125,9 @@ def circulant(n: Nodes, steps: Steps) -> Plan:
 def hexagonal_torus(a: Unit, b: Turned) -> Plan:
     """Hexagonal torus (Eisenstein–Jacobi network): a triangular grid with six links at each node, wrapped at a + bρ.
 
-    Nodes are the a² + ab + b² numbers x + yρ modulo a + bρ, where ρ is a turn by 60°; links lead to ±1, ±ρ and ±ρ².
+    Nodes are the a² + ab + b² numbers x + yρ modulo a + bρ, where ρ is a turn by 60°; links add ±1, ±ρ or ±ρ².
     With a = t − 1 and b = t it is the hexagonal mesh of side t with wraparounds, of diameter t − 1. If a and b have no
-    common divisor, it is a circulant graph with steps 1, s and s − 1, where the number of nodes divides a + bs.
+    common divisor, it is a circulant graph with steps 1, s and s − 1, where a + bs is a multiple of the node count.
 
     Constraint: at least 7 nodes, so that the six links lead to six nodes.
     Source: Martínez, Stafford, Beivide & Gabidulin 2008 (Eisenstein–Jacobi graphs); Chen, Shin & Kandlur 1990.
@@ -187,7 +187,7 @@ def pdtt(a: Side) -> Plan:
 
 
 def _order(columns: Sequence[Sequence[int]]) -> list[int]:
-    """Order the dimensions so that each column has entries in earlier dimensions only. Raises BadInput if none fits."""
+    """Order the dimensions so that columns have entries in earlier dimensions only. Raises BadInput if impossible."""
     left, order = list(range(len(columns))), []
     while left:
         free = next((j for j in left if not any(columns[j][i] for i in left if i != j)), None)
@@ -287,7 +287,7 @@ def _identity(n: int) -> SignedPermutation:
 
 
 def _generate(generators: Iterable[SignedPermutation], n: int) -> set[SignedPermutation]:
-    """Return the group that signed permutations generate."""
+    """Return the group that the given signed permutations generate."""
     group, fresh = {_identity(n)}, {_identity(n)}
     while fresh:
         fresh = {tuple((a[i][0], a[i][1] * s) for i, s in b) for a in fresh for b in generators} - group

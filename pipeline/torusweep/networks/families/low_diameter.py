@@ -144,8 +144,8 @@ def slim_fly(q: Order, terminals: Terminals = 1) -> Plan:
     """Slim Fly: the McKay–Miller–Širáň graph of 2q² routers, degree (3q − δ)/2, diameter 2, where q = 4w + δ.
 
     Digits: y, x, s. In GF(q), router (0, x, y) is joined to (0, x, y′) if y − y′ is in X, (1, m, c) to (1, m, c′) if
-    c − c′ is in X′, and (0, x, y) to (1, m, c) if y = m x + c. Let ξ be a primitive element. If δ = 1,
-    X has its even powers and X′ the odd ones. If δ = 0, likewise up to ξ^(q−2) and ξ^(q−1). If δ = −1,
+    c − c′ is in X′, and (0, x, y) to (1, m, c) if y = m x + c. Let ξ be a primitive element. If δ = 1, X is the set of
+    its even powers and X′ that of its odd powers; if δ = 0, too, up to ξ^(q−2) in X and ξ^(q−1) in X′. If δ = −1,
     X = {1, ξ², …, ξ^(2w−2), ξ^(2w−1), ξ^(2w+1), …, ξ^(4w−3)}, and X′ = ξ X.
 
     Constraint: q is a power of a prime, at least 3, and not 2 more than a multiple of 4.
@@ -214,9 +214,9 @@ def _slim_fly(field: GaloisField, q: int, delta: int, terminals: int) -> Wiring:
 
 
 def _translations(field: GaloisField, q: int) -> list[np.ndarray]:
-    """Return symmetries for each t of a basis of GF(q): the translations of (y, c), of x and of m by t.
+    """Return three symmetries for each t of a basis of GF(q), which translate coordinates by t.
 
-    The first is (y, c) + (t, t). The second is x + t with c − m t, and the third is m + t with y + t x.
+    They map (y, c) to (y + t, c + t); (x, c) to (x + t, c − m t); and (m, y) to (m + t, y + t x).
     """
     number = np.arange(q * q)
     y, x = number % q, number // q  # of the first half; c and m of the second
@@ -231,7 +231,7 @@ def _translations(field: GaloisField, q: int) -> list[np.ndarray]:
 
 
 def _is_power(t: int, q: int) -> bool:
-    """Whether t is 1, p, p², …: the numbers of the elements that form a basis of GF(q) over its prime field GF(p)."""
+    """Whether t is 1, p, p², …: these elements form a basis of GF(q) over its prime field GF(p)."""
     p = next(d for d in range(2, q + 1) if q % d == 0)
     while t % p == 0:
         t //= p
@@ -362,7 +362,7 @@ def _regular(nodes: int, degree: int, terminals: int, seed: int, *, name: str) -
 
 
 def sites(nodes: int, terminals: int) -> Callable[[], np.ndarray] | None:
-    """Return a function that makes int32[T], the node of each terminal, with `terminals` at each node; None for one."""
+    """Return a function that makes int32[T], the nodes of `terminals` terminals per node; None for one per node."""
     return None if terminals == 1 else lambda: terminals_of(np.arange(nodes), terminals)
 
 

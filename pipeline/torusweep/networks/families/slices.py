@@ -1,6 +1,6 @@
 """Slices of machines: grids with a wraparound in some dimensions only, and slices of pods, some of which are twisted.
 
-Networks of boards and cubes: HammingMesh, Tofu's 6D mesh/torus, and pods of cubes joined by circuit switches.
+Also networks of boards and cubes: HammingMesh, Tofu's 6D mesh/torus, and pods of cubes joined by circuit switches.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ def pod_slice(shape: Shape, twisted: Twisted = False) -> Plan:
     """Slice of a pod, by its shape: with three axes, of a pod of 4 × 4 × 4 cubes; with two, of a pod of 16 × 16 chips.
 
     Whole cubes have all wraparounds; a part of a cube has none. With two axes, an axis of 16 chips has a wraparound.
-    Twisted: k × 2k (the RTT), k × k × 2k (the PDTT, a face-centred cubic lattice) and k × 2k × 2k (body-centred), with
-    the axes in any order: the wraparound of each short axis shifts every long axis by k. These twists are from the
-    papers on lattices, and make all links alike; the makers of pods publish the shapes only.
+    Twisted slices are k × 2k (the RTT), k × k × 2k (the PDTT, a face-centred cubic lattice) or k × 2k × 2k
+    (body-centred), with the axes in any order: the wraparound of each short axis shifts every long axis by k. These
+    twists are from the papers on lattices, and make all links alike; the makers of pods publish the shapes only.
 
     Constraints: 2 or 3 axes. With three, all sides are multiples of 4, or all 1, 2 or 4; with two, sides of at most
     16. Twisted slices have sides k and 2k with k ≥ 2; real pods offer k × k × 2k and k × 2k × 2k, in multiples of 4.

@@ -41,7 +41,7 @@ def xgft(down: Down, up: Up) -> Plan:
 
     Level l has w₁ … w_l · m_(l+1) … m_h switches. Switches are numbered level by level from the terminals up; within a
     level, by the digits y₁ … y_l (which parent), x_(l+1) … x_h (which child), the first varying fastest. A switch is
-    joined to the w_(l+1) switches of level l + 1 with the same other digits. m = l·w means l-fold oversubscription.
+    joined to the w_(l+1) switches of level l + 1 with the same other digits. m = r·w means r-fold oversubscription.
 
     Constraint: as many values up as down, each ≥ 1; w₁ = 1, since a terminal is at one switch.
     Source: Öhring et al. 1995, sec. 2.

@@ -25,7 +25,7 @@ PCI_ONLY = "GPUs that only PCI joins have no links of their own; write a list of
 def nccl(path: Path) -> Listing:
     """Read NCCL's topology (NCCL_TOPO_DUMP_FILE): GPUs, which are terminals, and NVLinks to GPUs and NVSwitches.
 
-    A node is named GPU and its number `dev`. NVLinks between two nodes are parallel links; their speed is what NCCL
+    A node's name is GPU plus its number `dev`. NVLinks between two nodes are parallel links; their speed is what NCCL
     assumes for the GPU's compute capability. PCI, processors and network cards are not read. As in NCCL, GPUs forward
     packets, and NVLinks to GPUs that the file does not list, which other processes may use, are left out.
     Raises BadInput if the two ends of an NVLink differ, and for partitions of a GPU.
@@ -67,7 +67,7 @@ def nccl(path: Path) -> Listing:
 
 
 def _gpus(draft: Draft, tree: Element) -> dict[str, tuple[int, Element]]:
-    """Return busid, in small letters → (node, XML element) of each GPU."""
+    """Return a map from each GPU's busid, in small letters, to (node, XML element)."""
     gpus: dict[str, tuple[int, Element]] = {}
     for pci in tree.all("pci"):
         of_pci = [element for element in pci.inside if element.name == "gpu"]
@@ -132,7 +132,7 @@ def _matrix(draft: Draft) -> list[list[str]]:
 
 
 def _nvlinks(draft: Draft, rows: list[list[str]]) -> dict[tuple[int, int], int]:
-    """Return (GPU, GPU) → number of NVLinks, for both orders of each pair that NVLinks join."""
+    """Return a map from (GPU, GPU) to the number of NVLinks, for both orders of each pair that NVLinks join."""
     counts: dict[tuple[int, int], int] = {}
     for tail, row in enumerate(rows):
         for head, kind in enumerate(row):

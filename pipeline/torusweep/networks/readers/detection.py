@@ -47,7 +47,7 @@ def _is_adjacency(head: bytes) -> bool:
 
 
 def is_square(path: Path, *, symmetric: bool) -> bool:
-    """Whether a text has the same number of lines and of numbers in each line; with `symmetric`, also is symmetric."""
+    """Whether a text has as many lines as numbers in each line and, if `symmetric` is true, is symmetric."""
     try:
         rows = [text.replace(",", " ").split() for _, text in text_lines(path)]
     except BadInput:
@@ -79,7 +79,7 @@ def _links_or_matrix(texts: list[str], rest: bool, with_heading: bool) -> str | 
 
 
 def _is_link(text: str) -> bool:
-    """Whether a line has two nodes, with or without a weight, numbers with units, or data in braces."""
+    """Whether a line has two nodes, and otherwise only a weight, numbers with units, or data in braces."""
     fields = fields_of(re.sub(r"\{.*\}$", "", text).strip(" ,"), delimiter_of(text.partition("{")[0]))
     return len(fields) in (2, 3) or (
         len(fields) > 3 and re.search(r"\d\s*[kMGT]?i?[bB](/s|ps|it/s)|\d\s*[num]?s\b", text) is not None

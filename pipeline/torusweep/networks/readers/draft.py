@@ -1,4 +1,4 @@
-"""A network while a reader collects it from a file: named nodes, links with numbers, and what is not read."""
+"""A network while a reader collects it from a file: named nodes, links with attributes, and what is not read."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Draft:
         return self.names[name]
 
     def link(self, tail: int, head: int, line: int, **numbers: Any) -> None:
-        """Add a link. Its numbers have the form that `set_numbers` takes; None stands for a missing number."""
+        """Add a link. Its numeric attributes have the form that `set_numbers` takes; None stands for a missing one."""
         for name, value in numbers.items():
             if value is not None:
                 column = self._columns.setdefault(name, [])
@@ -93,7 +93,7 @@ class Draft:
         self._lines.append(line)
 
     def link_once(self, one: int, other: int, line: int) -> None:
-        """Add a link without numbers, unless this method has already joined the two nodes."""
+        """Add a link without attributes, unless this method has already joined the two nodes."""
         if (one, other) not in self._pairs:
             self._pairs |= {(one, other), (other, one)}
             self.link(one, other, line)
@@ -105,7 +105,7 @@ class Draft:
     def listing(self, *, hosts_end: bool = False) -> Listing:
         """Return the contents of the file. `hosts_end` says whether hosts forward no packets.
 
-        Raises BadInput for an empty file, and if some links have a number that others lack.
+        Raises BadInput for an empty file, and if some links have a numeric attribute that others lack.
         """
         if not self.names:
             raise BadInput(f"{printable(self.path)}: expected nodes and links, got none")
@@ -134,7 +134,7 @@ class Draft:
         return listing
 
     def _complete_columns(self) -> None:
-        """Fill up columns of numbers to the number of links. Raises BadInput if a link lacks a required number."""
+        """Fill up columns of attributes to the number of links. Raises BadInput if a link lacks a required one."""
         for name, column in self._columns.items():
             column.extend([None] * (len(self._tails) - len(column)))
             if None in column and name not in OPTIONAL:
@@ -152,7 +152,7 @@ class Draft:
         return value
 
     def _both_ways(self) -> bool:
-        """Whether each link has a link in the other direction with the same numbers."""
+        """Whether each link has a link in the other direction with the same attributes."""
         columns = [*self._columns.values()]
         links = Counter(zip(self._tails, self._heads, *columns))
         return links == Counter(zip(self._heads, self._tails, *columns))
@@ -203,6 +203,6 @@ class Rows:
         return line, [*map(int, others)]
 
     def end(self) -> None:
-        """Refuse any further line. Called after as many lines as the file's counts say."""
+        """Refuse any further line, since the file would have more lines than its counts say."""
         for line, text in self.lines:
             self.draft.fail(line, "as many lines as the file says, and its end", text)

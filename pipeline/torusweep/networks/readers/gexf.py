@@ -1,4 +1,4 @@
-"""Reader of GEXF, Gephi's format: nodes, links, and the numbers of links."""
+"""Reader of GEXF, Gephi's format: nodes, links, and numeric attributes of links."""
 
 from __future__ import annotations
 

@@ -160,6 +160,6 @@ def opareport(path: Path) -> Listing:
 
 
 def _called(names: dict[str, str]) -> dict[str, str]:
-    """Return GUID → name of each node: its description if all descriptions differ, otherwise the GUID."""
+    """Return a map from GUID to name of each node: its description if all of these differ, otherwise the GUID."""
     plain = len({*names.values()}) == len(names) and all(names.values())
     return names if plain else {guid: guid for guid in names}

@@ -130,7 +130,7 @@ def _netjson(path: Path, document: Json) -> Listing:
 
 
 def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tuple[str, ...]) -> Listing:
-    """Read vis.js (from, to), graphology (key), and D3's nodes without ids, which links name by place or name.
+    """Read vis.js (from, to), graphology (key), and D3's nodes without ids, to which links refer by place or name.
 
     A link of vis.js has one direction if its arrows are "to"; a link of graphology, unless it is undirected.
     """
@@ -155,7 +155,7 @@ def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tupl
 
 
 def _is_directed(path: Path, key: str, edges: list[Json]) -> bool:
-    """Whether all links are directed; refuse a mixture. vis.js has arrows "to", graphology (key) has `undirected`."""
+    """Whether links are directed, by vis.js's `arrows` or graphology's `undirected`. Raises BadInput for a mixture."""
     kinds: set[bool | None]
     if key == "key":
         kinds = {not _flag(path, "undirected", link.get("undirected", False)) for link in edges}
@@ -193,7 +193,7 @@ def _miniedit(path: Path, document: Json) -> Listing:
 def _of_objects(
     draft: Draft, nodes: list[Json], links: list[Json], ends: tuple[str, str], *, drop: set[str], costs: bool = False
 ) -> Listing:
-    """Read nodes by their ids, and links with the numbers whose names are known and, with `costs`, their costs."""
+    """Read nodes by their ids, and links with their known numeric attributes and, if `costs` is true, their costs."""
     path = draft.path
     for node in nodes:
         draft.declare(_name(path, node.get("id")), 1)

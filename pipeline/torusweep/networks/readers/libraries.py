@@ -118,7 +118,7 @@ def _without_partitions(text: str) -> tuple[str, list[str]]:
 
 
 def _read(path: Path, reader: Callable[[str], Any], place: str = "") -> tuple[Any, str]:
-    """Return (graph, warnings) as igraph reads `place` or, by default, `path`. Raises BadInput that names `path`."""
+    """Let igraph read `place` (by default `path`). Return (graph, warnings). Raises BadInput, which names `path`."""
     text_of(path)  # other bytes make igraph fail, or crash
     try:
         with warnings.catch_warnings(record=True) as warned:
@@ -133,9 +133,9 @@ def _read(path: Path, reader: Callable[[str], Any], place: str = "") -> tuple[An
 
 
 def _listing(path: Path, graph: Any, names: Sequence[Any], called_by: str, nested: dict[str, list[str]]) -> Listing:
-    """Return the `Listing` of a graph of igraph.
+    """Return the `Listing` of a graph of igraph. Nodes are named by `names`, the values of attribute `called_by`.
 
-    called_by  attribute with the names of nodes; nested: attributes of edges, vertices and graph that igraph drops
+    nested  for "edge", "vertex" and "graph", names of attributes that igraph leaves out, for a note
     """
     listing = Listing(directed=bool(graph.is_directed()), nodes=np.arange(graph.vcount()))
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)

@@ -36,9 +36,9 @@ class _Link(NamedTuple):
 def sndlib(path: Path) -> Listing:
     """Read a network of SNDlib in its native format: nodes, links, and capacities.
 
-    The bandwidth is the installed capacity. If no link has any installed and each has exactly one module, it is the
-    module's capacity. Capacities are in Mb/s if META says MBITPERSEC; otherwise they are read as flits a cycle. Costs,
-    demands and paths are not read. Only SNDlib's model file, which is not read, says whether links are directed.
+    Bandwidths are installed capacities. If no link has any installed and each has exactly one module, they are the
+    modules' capacities. Capacities are in Mb/s if META says MBITPERSEC; otherwise they are read as flits a cycle.
+    Costs, demands and paths are not read. Only SNDlib's model file, which is not read, says whether links are directed.
     Source: sndlib.put.poznan.pl, native format, version 1.0: of a link "( source target ) pre_installed_capacity
     pre_installed_capacity_cost routing_cost setup_cost ( {module_capacity module_cost}* )".
     """
@@ -114,7 +114,7 @@ def _of_sndlib(draft: Draft, links: list[_Link], unit: str) -> Listing:
 
 
 def repetita(path: Path) -> Listing:
-    """Read a topology of Repetita: directed links with an IGP weight, which is a cost, a bandwidth and a delay.
+    """Read a topology of Repetita: directed links with an IGP weight (a cost), a bandwidth and a delay.
 
     As in Repetita's own files, bandwidths are in kb/s and delays in µs. Labels of links and places of nodes are not
     read.
@@ -195,7 +195,7 @@ def _add_brite(draft: Draft, line: int, words: list[str]) -> None:
 def rocketfuel(path: Path) -> Listing:
     """Read Rocketfuel's weights.intra or latencies.intra: two routers and a number per line, for each direction.
 
-    The file's name says whether the number is a weight, which is a cost, or a latency in ms.
+    The file's name says whether the number is a weight (a cost) or a latency in ms.
     Source: rocketfuel maps, weights-dist; ns-3, src/topology-read (weights); FNSS, parse_rocketfuel_isp_latency (ms).
     """
     draft = Draft(path, directed=True)
@@ -243,7 +243,7 @@ def rocketfuel_map(path: Path) -> Listing:
 def as_relationships(path: Path) -> Listing:
     """Read CAIDA's AS relationships, serial-1 and serial-2: one link for each pair of autonomous systems.
 
-    The relationship (who pays whom), which decides on routes between autonomous systems, and the source are not read.
+    The relationship itself (who pays whom, which decides on routes) and the source of each line are not read.
     Source: CAIDA, README of as-relationships (serial-1, serial-2).
     """
     draft = Draft(path)

@@ -59,7 +59,7 @@ def konect(path: Path) -> Listing:
 
 
 def gdf(path: Path) -> Listing:
-    """Read GDF, the format of GUESS: nodes by their names, and links with those of their numbers whose names are known.
+    """Read GDF, the format of GUESS: nodes by their names, and links with their known numeric attributes.
 
     Links are directed if the column `directed` says so, which must be the same for all links; undirected without it.
     Source: GUESS's manual, GDF; Gephi, ImporterGDF.java.
@@ -134,7 +134,7 @@ def tgf(path: Path) -> Listing:
 
 
 def lgf(path: Path) -> Listing:
-    """Read LEMON's graph format: nodes by label, links as @arcs, which are directed, or @edges, and numbers of links.
+    """Read LEMON's graph format: nodes by label, links with numeric attributes, as @arcs (directed) or @edges.
 
     Other maps and sections are not read.
     Source: lemon.cs.elte.hu, LEMON graph format; files that JGraphT's LemonExporter writes.

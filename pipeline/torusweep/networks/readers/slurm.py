@@ -62,7 +62,7 @@ def slurm_yaml(path: Path) -> Listing:
     """Read one topology of Slurm's topology.yaml: a tree, rings, or a 3D torus.
 
     If there are several, the first with cluster_default is read. In a torus, nodes are listed with x fastest, z last.
-    Blocks and flat topologies name no links and are refused. So are regions of a torus, whose other cells have no node.
+    Blocks and flat topologies name no links and are refused. So is a torus with regions: other cells have no node.
     Source: man page topology.yaml(5).
     """
     document = parse(read_bytes(path, "topology.yaml of Slurm", "write the links as a list"), printable(path))

@@ -153,7 +153,7 @@ class _Dot:
             self.of_nodes.pop()
 
     def chain(self, chain: list[list[int]], depth: int) -> list[int]:
-        """Read a statement from its first nodes, `chain`, on: a node, or links to the next nodes. Return all nodes."""
+        """Read the rest of a statement that begins with the nodes `chain`. Add its links, and return all its nodes."""
         while self.is_mark("->", "--"):
             if (self.token == "->") != self.directed:
                 self.fail(self.token, self.place, "'->' in a digraph, '--' in a graph")
@@ -242,7 +242,7 @@ def graph6(path: Path) -> Listing:
 
 
 def _matrix6(path: Path, n: int, bits: np.ndarray, *, directed: bool) -> np.ndarray:
-    """Return the ends of links, int64[E, 2]. Bits are a matrix by rows if directed, else a triangle by columns."""
+    """Read bits as a matrix by rows or, if undirected, its upper triangle by columns. Return links, int64[E, 2]."""
     needed = n * n if directed else n * (n - 1) // 2
     if not needed <= len(bits) < needed + 6:
         raise BadInput(f"{printable(path)}: expected {needed:,} bits for {n:,} nodes, got {len(bits):,}")
@@ -255,7 +255,7 @@ def _matrix6(path: Path, n: int, bits: np.ndarray, *, directed: bool) -> np.ndar
 
 
 def _sparse6(n: int, bits: np.ndarray) -> np.ndarray:
-    """Return the ends of links, int64[E, 2], from units of 1 + k bits: (next node?, x), where n − 1 has k bits."""
+    """Read units of 1 + k bits, (whether the node advances, x), where n − 1 has k bits. Return links, int64[E, 2]."""
     k = max(1, (n - 1).bit_length()) if n > 1 else 1
     units = bits[: len(bits) // (1 + k) * (1 + k)].reshape(-1, 1 + k)
     numbers = units[:, 1:] @ (1 << np.arange(k - 1, -1, -1))
@@ -339,7 +339,7 @@ def _is_number(word: str) -> bool:
 
 
 def _check_count(path: Path, listing: Listing, links: int, where: str) -> None:
-    """Compare the number of links with the file's own. Raises BadInput if links are missing: the file may be cut."""
+    """Compare the number of links with the count that the file gives. Raises BadInput if links are missing."""
     listed = len(listing.tails)
     if listed < links:
         raise BadInput(
