@@ -1,1 +1,1 @@
-"""Kernels: functions from arrays to arrays. They know no names of networks, no files and no Dask."""
+"""Kernels: functions from arrays to arrays. They know no names of networks, read no files, and do not import Dask."""

@@ -1,6 +1,6 @@
-"""The choice of array library and device. Only this module looks for a GPU.
+"""Choose the array library and the device of a kernel. No other module looks for a GPU.
 
-`LARGE` in the `__init__.py` of a kernel's folder is the size from which `auto` uses a GPU.
+`LARGE` in the `__init__.py` of a kernel's folder is the size from which the backend auto uses a GPU.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ BACKENDS = ("auto", "numpy", "numba", "cupy")
 
 
 class BackendUnavailable(Exception):
-    """The requested backend cannot run here; the message says why and what to do."""
+    """Error: the requested backend cannot run here. The message gives the reason and a remedy."""
 
 
 class GpuOutOfMemory(MemoryError):
-    """The GPU's memory is too small even for the smallest block of a kernel."""
+    """Error: the GPU's memory is too small even for the smallest block of a kernel."""
 
 
 class GpuLost(RuntimeError):
-    """CUDA failed for another reason than memory. Such errors last: this process cannot use its GPU any more."""
+    """Error: CUDA failed for another reason than memory. Such failures last: this process cannot use its GPU again."""
 
 
 class KernelCompileError(Exception):
-    """NVRTC could not compile a kernel; the message names the kernel and contains the compiler's log."""
+    """Error: NVRTC could not compile a kernel. The message names the kernel and contains the compiler's log."""
 
 
 @cache
 def gpu_count() -> int:
-    """Number of GPUs that CuPy can use; 0 without CuPy, driver or device."""
+    """Number of GPUs that CuPy can use; 0 if CuPy, the driver or a device is missing."""
     try:
         return int(importlib.import_module("cupy").cuda.runtime.getDeviceCount())
     except Exception:  # ImportError, or a missing or incompatible driver: no usable GPU
@@ -46,7 +46,7 @@ def gpu_count() -> int:
 
 
 def share_gpus(worker: int) -> None:
-    """Make kernels of this process use GPU number `worker` modulo the number of GPUs, not CuPy's current device."""
+    """Make this process's kernels use GPU number `worker` modulo the number of GPUs, not CuPy's current device."""
     _worker[:] = [worker]
 
 
@@ -54,13 +54,13 @@ _worker: list[int] = []
 
 
 def gpu_number() -> int | None:
-    """The GPU that `share_gpus` gave to this process; None for CuPy's current device."""
+    """Return the number of the GPU that `share_gpus` chose for this process; None for CuPy's current device."""
     return _worker[0] % gpu_count() if _worker and gpu_count() else None
 
 
 @contextmanager
 def resolved_backends() -> Iterator[set[str]]:
-    """Yield a set that collects the backends of kernels called in the `with` block, in any thread."""
+    """Yield a set that collects the backends of all kernels called in the `with` block, in any thread."""
     found: set[str] = set()
     _observers.append(found)
     try:
@@ -73,23 +73,23 @@ _observers: list[set[str]] = []
 
 
 def backends_run(backend: str, resolved: set[str]) -> set[str]:
-    """The backends of calls with `backend`, given those that they resolved to."""
+    """Return the backends that calls with `backend` used. resolved: the backends that `resolved_backends` collected."""
     return (resolved or {"numba"}) if backend == "auto" else {backend}
 
 
 def backend_of_calls(backend: str) -> str:
-    """The backend to call kernels of this process with: auto only if there is a GPU for which each call decides.
+    """Return the backend for this process's kernel calls: auto only if there is a GPU, so that each call decides.
 
-    Raises as `resolve`.
+    Raises what `resolve` raises.
     """
     return "auto" if backend == "auto" and gpu_count() else resolve(backend)
 
 
 def resolve(backend: str, *, large: bool = False) -> str:
-    """The backend of one call of a kernel: auto becomes cupy for a large call where there is a GPU, otherwise numba.
+    """Return the backend of one kernel call. auto becomes cupy for a large call if there is a GPU, otherwise numba.
 
-    large  whether a GPU would be faster than a core, despite milliseconds of transfers and launches, and other
-           processes that may share it
+    large  whether a GPU would be faster than a core, despite milliseconds of transfers and launches, and although other
+           processes may share it
 
     Raises BackendUnavailable for cupy without a GPU, ValueError for an unknown name.
     """
@@ -110,17 +110,17 @@ def resolve(backend: str, *, large: bool = False) -> str:
 
 
 def when_compiling(tell: Callable[[], None]) -> None:
-    """Call `tell` once, when Numba first compiles a function that is not in its cache, which takes seconds."""
+    """Have `tell` called once, when Numba first compiles a function that is not in its cache, which takes seconds."""
     _waiting[:] = [tell]
 
 
 @cache
 def numba() -> Any:
-    """Numba, which obeys its environment variables and no file of the working folder.
+    """Import Numba so that it obeys its environment variables, but no file of the working folder.
 
-    Numba reads `.numba_config.yaml` there when it is imported, and again for each function that it compiles; the file
-    may name a cache, whose pickles are then loaded. It reads none if it finds no reader of YAML when it is imported.
-    If the program has imported Numba before, nothing changes.
+    On import, and again for each function that it compiles, Numba reads `.numba_config.yaml` in the working folder.
+    That file may name a cache, whose pickles are then loaded. Numba reads no such file if it finds no YAML reader on
+    import. If the program has imported Numba before, nothing changes.
     """
     yaml = sys.modules.get("yaml")
     sys.modules["yaml"] = None  # type: ignore[assignment]  # Python's way to say that there is none
@@ -141,7 +141,7 @@ _one_at_a_time = Lock()  # several threads may begin with a kernel
 
 
 def _listen() -> None:
-    """Numba is imported anyway from here on."""
+    """Make Numba report its first compilation to `when_compiling`'s function. Numba is imported soon in any case."""
     with _one_at_a_time:
         if not _waiting:
             return
@@ -154,34 +154,34 @@ def _listen() -> None:
                 tell()
 
             def on_end(self, _: Any) -> None:
-                """Numba's interface requires this method."""
+                """Do nothing; Numba's interface requires this method."""
 
         event.register("numba:compile", Once())
 
 
 def array_module(backend: str) -> ModuleType | Any:
-    """NumPy, or CuPy for the backend cupy: the library in which reference kernels run."""
+    """Return the library in which reference kernels run: CuPy for the backend cupy, otherwise NumPy."""
     return importlib.import_module("cupy" if backend == "cupy" else "numpy")
 
 
 def implementation(package: str, backend: str) -> ModuleType:
-    """The module of a kernel package for a resolved backend. Others are not imported: CuPy may be missing."""
+    """Import a kernel package's module for a resolved backend. Others are not imported, as CuPy may be missing."""
     names = {"numba": "cpu", "cupy": "gpu", "numpy": "reference"}
     return importlib.import_module(f"{package}.{names[backend]}")
 
 
 def host(array: Any) -> np.ndarray:
-    """A NumPy or CuPy array as a NumPy array."""
+    """Return a NumPy or CuPy array as a NumPy array."""
     return array.get() if hasattr(array, "get") else array
 
 
 def backends_and_device(ran: set[str]) -> tuple[str, str]:
-    """The backends and devices that computed, such as ("cupy, numba", "NVIDIA H200")."""
+    """Return the names of the backends that ran and of the device, as in ("cupy, numba", "NVIDIA H200")."""
     return ", ".join(sorted(ran)), device_name("cupy" if "cupy" in ran else "numba")
 
 
 def device_name(backend: str) -> str:
-    """Name of the device that a resolved backend uses, for the manifest."""
+    """Return the name of the device that a resolved backend uses, for the manifest."""
     if backend != "cupy":
         return "cpu"
     cupy = importlib.import_module("cupy")

@@ -1,4 +1,4 @@
-"""Checks of arguments. A ValueError says what was expected and what was got."""
+"""Checks of arguments. They raise a ValueError that says what was expected and what was given."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def expecting(where: str) -> Expect:
 
 
 def within(expect: Expect, name: str, array: np.ndarray, low: int, high: int) -> None:
-    """Expect whole numbers from low to high."""
+    """Expect an array of whole numbers from low to high. name: the array's name in the message."""
     if array.size:
         expect(array.dtype.kind in "iub", f"whole numbers in {name}", array.dtype)
         least, most = int(array.min()), int(array.max())
@@ -28,7 +28,7 @@ def within(expect: Expect, name: str, array: np.ndarray, low: int, high: int) ->
 
 
 def check_capacity(expect: Expect, capacity: np.ndarray | None, ports: np.ndarray) -> None:
-    """Expect the shape of `ports`, and a capacity ≥ 1 wherever a port has a link."""
+    """Expect a capacity array with the shape of `ports`, and capacity ≥ 1 for each port with a link; None passes."""
     if capacity is None:
         return
     expect(capacity.shape == ports.shape, f"capacity of shape {ports.shape}", capacity.shape)

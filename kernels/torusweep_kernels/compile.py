@@ -1,7 +1,7 @@
-"""Compilation by Numba, and vector code for it in LLVM's terms.
+"""Compilation by Numba, and vector code for it that is written as LLVM instructions.
 
-Numba's cache notices changes in the file of the cached function, but not in the files of functions that it calls. The
-name of the cache folder therefore contains a digest of all Python files of this package: after any change every
+Numba's cache notices changes in the file of a cached function, but not in the files of the functions that it calls. So
+the name of the cache folder contains a digest of all Python files of this package: after any change every
 function is compiled again, and code can be split into files freely.
 """
 
@@ -31,17 +31,17 @@ _settings_in_use = Lock()
 
 
 def cached(function: Callable[..., Any]) -> Any:
-    """Compile a function that releases the GIL; keep its machine code on disk if a cache folder can be written."""
+    """Compile a function that releases the GIL, and keep its machine code on disk if a cache folder can be written."""
     return _compiled(function, nogil=True)
 
 
 def plain(function: Callable[..., Any]) -> Any:
-    """Compile like `cached` without counting references to arrays, in half the time. It cannot create arrays."""
+    """Compile like `cached` but in half the time: references to arrays are not counted, so it cannot create arrays."""
     return _compiled(function, nogil=True, _nrt=False)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a small function into its callers, so that a whole state is not passed to it."""
+    """Compile a small function into its callers, so that a large state need not be passed to it."""
     options: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return njit(nogil=True, forceinline=True, **options)(function)
 
@@ -60,9 +60,9 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
 
 @cache
 def cache_folder() -> str:
-    """The folder for the compiled code of these sources; empty if none can be written.
+    """Return the folder for the compiled code of these sources; '' if no folder can be written.
 
-    It is NUMBA_CACHE_DIR if set, else beside the package, else in the user's cache folder.
+    The folder is in NUMBA_CACHE_DIR if that is set, else next to the package, else in the user's cache folder.
     """
     package = Path(__file__).parent
     digest = hashlib.sha256()
@@ -89,7 +89,7 @@ def _writable(folder: Path) -> bool:
 
 
 class Vectors:
-    """Emits vector code over an intrinsic's arguments: fields of NamedTuples and other arguments, by name.
+    """Emitter of vector code in an intrinsic. It finds arguments, and the fields of NamedTuples, by their names.
 
     A row of an array is `width` consecutive elements, one for each lane.
     """
@@ -108,11 +108,11 @@ class Vectors:
         self.zero = ir.Constant(self.doubles, None)
 
     def value(self, name: str) -> Any:
-        """A scalar argument."""
+        """Return a scalar argument by its name."""
         return self.values[name][1]
 
     def data(self, name: str, kind: Any = None) -> Any:
-        """Pointer to an array's elements, or to rows of a vector type; None if the argument is None."""
+        """Return the pointer to an array's elements, or to rows of the vector type `kind`; None if it is None."""
         array, value = self.values[name]
         if isinstance(array, types.NoneType):
             return None
@@ -123,16 +123,16 @@ class Vectors:
         return self.builder.load(self.builder.gep(pointer, [place]))
 
     def index(self, pointer: Any, place: Any) -> Any:
-        """An unsigned 32-bit element, as an index."""
+        """Return an unsigned 32-bit element, extended to 64 bits so that it can be an index."""
         return self.builder.zext(self.item(pointer, place), INT64)
 
     def at(self, pointer: Any, row: Any, kind: Any = None) -> Any:
-        """Pointer to a row of doubles, or of another vector type."""
+        """Return the pointer to a row of doubles, or of another vector type."""
         first = self.builder.gep(pointer, [self.builder.mul(row, ir.Constant(INT64, self.width))])
         return self.builder.bitcast(first, (kind or self.doubles).as_pointer())
 
     def load(self, pointer: Any) -> Any:
-        """Load a row. Only its elements need to be aligned."""
+        """Load a row. Its elements are aligned, but the row need not be."""
         value = self.builder.load(pointer)
         value.align = value.type.element.width // 8 if isinstance(value.type.element, ir.IntType) else 8
         return value
@@ -142,7 +142,7 @@ class Vectors:
         self.builder.store(value, pointer).align = element.width // 8 if isinstance(element, ir.IntType) else 8
 
     def fetch(self, pointer: Any) -> None:
-        """Ask for a row of doubles before it is read."""
+        """Prefetch a row of doubles into the nearest cache."""
         byte = ir.IntType(8).as_pointer()
         kind = ir.FunctionType(ir.VoidType(), [byte, INT32, INT32, INT32])
         prefetch = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0i8")
@@ -152,33 +152,33 @@ class Vectors:
             self.builder.call(prefetch, [self.builder.gep(first, [ir.Constant(INT64, line)]), *how])
 
     def call(self, name: str, result: Any, *values: Any) -> Any:
-        """Call an LLVM intrinsic."""
+        """Emit a call of an LLVM intrinsic and return its result."""
         kind = ir.FunctionType(result, [value.type for value in values])
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.{name}"), values)
 
     def lanes(self, mask: Any) -> Any:
-        """<width x i1> of the low bits of an integer."""
+        """Return the low bits of an integer as a vector of bits, <width x i1>."""
         wide = mask.type.width > self.width
         return self.builder.bitcast(self.builder.trunc(mask, ir.IntType(self.width)) if wide else mask, self.bits)
 
     def spread(self, value: Any) -> Any:
-        """The same value in every lane."""
+        """Return a vector with the same value in every lane."""
         kind = ir.VectorType(value.type, self.width)
         single = self.builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(INT32, 0))
         return self.builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(INT32, self.width), None))
 
     def variable(self, value: Any) -> Any:
-        """Stack space for a value that a loop changes."""
+        """Return stack space that holds a value, for a loop to change."""
         place = cgutils.alloca_once(self.builder, value.type)
         self.builder.store(value, place)
         return place
 
     def loop(self, first: Any, last: Any) -> Any:
-        """A context that yields (index, _) for first … last − 1."""
+        """Return a context that emits a loop over first … last − 1; it yields (index, _)."""
         return cgutils.for_range_slice(self.builder, first, last, ONE, intp=INT64)
 
     def over_arcs(self, start: Any, node: Any, unrolled: int, body: Callable[[Any], None]) -> None:
-        """Emit body(arc) for the arcs of a node, in order; unrolled: their number, or 0."""
+        """Emit body(arc) for each arc of a node, in order. unrolled: number of arcs if it is known, else 0."""
         if unrolled:
             first = self.builder.mul(node, ir.Constant(INT64, unrolled))
             for place in range(unrolled):
@@ -188,7 +188,7 @@ class Vectors:
             body(arc)
 
     def by_degree(self, degree: Any, loop: Callable[[int], None]) -> None:
-        """Emit loop(d) for graphs in which all nodes have degree d, d in UNROLLED, and loop(0) for all others."""
+        """Emit loop(d), for each d in UNROLLED, for graphs whose nodes all have degree d, and loop(0) for others."""
         builder = self.builder
         differs, done = (builder.append_basic_block(name) for name in ("differs", "done"))
         choice = builder.switch(degree, differs)
@@ -206,7 +206,7 @@ class Vectors:
 
 @intrinsic
 def lowest(context, word):
-    """The number of the lowest set bit of a uint64 that is not 0."""
+    """Return the number of the lowest set bit of a uint64, which must not be 0."""
 
     def codegen(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(BIT, 1))
@@ -216,7 +216,7 @@ def lowest(context, word):
 
 @intrinsic
 def ones(context, word):
-    """The number of set bits of a uint64."""
+    """Return the number of set bits of a uint64."""
 
     def codegen(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])
@@ -226,7 +226,7 @@ def ones(context, word):
 
 @intrinsic
 def atomic_add(context, array, place, more):
-    """Add to an element. A thread that reads the sum also sees all earlier writes of this thread."""
+    """Add to an element atomically. A thread that reads the sum also sees all earlier writes of this thread."""
 
     def codegen(context, builder, signature, arguments):
         first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -237,7 +237,7 @@ def atomic_add(context, array, place, more):
 
 @intrinsic
 def atomic_load(context, array, place):
-    """The current value of an element that other threads write."""
+    """Return the current value of an element that other threads write."""
 
     def codegen(context, builder, signature, arguments):
         first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -248,7 +248,7 @@ def atomic_load(context, array, place):
 
 @intrinsic
 def compare_and_swap(context, array, place, old, new):
-    """Replace the element by `new` if it is `old`; return whether it was."""
+    """Atomically replace an element by `new` if it equals `old`. Return whether it was replaced."""
 
     def codegen(context, builder, signature, arguments):
         first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -260,7 +260,7 @@ def compare_and_swap(context, array, place, old, new):
 
 @intrinsic
 def yield_core(context):
-    """Let another thread run on this core."""
+    """Let the operating system run another thread on this core."""
 
     def codegen(context, builder, signature, arguments):
         kind = ir.FunctionType(INT32, [])

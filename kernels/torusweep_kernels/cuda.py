@@ -1,4 +1,4 @@
-"""CUDA through CuPy: sources, compilation, launches and errors, for every package's gpu.py."""
+"""CUDA through CuPy: sources, compilation, launches and errors, shared by the gpu.py of every package."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_MEMORY = 2  # cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY
 
 
 class Gpu:
-    """The current device: its kernels, each compiled once, and launches of as many threads as run at once."""
+    """The current device. It compiles each kernel once, and launches at most as many threads as run at once."""
 
     def __init__(self) -> None:
         self.cupy = backends.array_module("cupy")
@@ -44,22 +44,21 @@ class Gpu:
         self.shared = properties["sharedMemPerBlockOptin"]  # shared memory of a block
 
     def kernels(self, source: Path, *names: str, together: bool = False, **constants: int) -> list[Any]:
-        """The kernels of a .cu file, by name, compiled with these constants of its preprocessor.
+        """Return the kernels of a .cu file, by name. constants: preprocessor constants with which they are compiled.
 
-        together: blocks may wait for each other, since all run at the same time (a cooperative launch).
+        together: whether blocks wait for each other, so that all must run at the same time (a cooperative launch).
         """
         defined = "".join(f"#define {name} {int(value)}\n" for name, value in constants.items())
         module = _module(self.cupy, self.number, defined + cuda_source(source), together)
         return [module.get_function(name) for name in names]
 
     def free(self) -> int:
-        """Bytes that CuPy can allocate."""
+        """Number of bytes that CuPy can still allocate."""
         return self.cupy.cuda.runtime.memGetInfo()[0] + self.cupy.get_default_memory_pool().free_bytes()
 
     def resident(self, kernel: Any) -> int:
-        """Threads of a kernel without shared memory that run at once, limited by its registers, in blocks of THREADS.
-
-        A larger launch would leave the rest for a second round, in which most of the device is idle.
+        """Number of a kernel's threads that run at once, in blocks of THREADS without shared memory, given its
+        registers. A larger launch would need a second round, in which most of the device is idle.
         """
         registers = getattr(kernel, "num_regs", None)
         if not (registers and self.registers):
@@ -67,19 +66,19 @@ class Gpu:
         return self.multiprocessors * THREADS * max(1, blocks_that_fit(registers, THREADS, self.registers, self.warps))
 
     def threads(self, kernel: Any, items: int, multiple: int | None = None) -> int:
-        """A thread for each item, at most as many as run at once; a multiple of `multiple` (THREADS by default)."""
+        """Number of threads to launch: one per item, but no more than run at once, rounded up to `multiple`."""
         multiple = THREADS if multiple is None else multiple
         return min(-(-items // multiple), max(1, self.resident(kernel) // multiple)) * multiple
 
     def launch(self, kernel: Any, items: int, *arguments: Any) -> None:
-        """Run a kernel with a thread for each item, at most as many as run at once."""
+        """Run a kernel with one thread per item, but at most as many threads as run at once."""
         kernel((self.threads(kernel, items) // THREADS,), (THREADS,), arguments)
 
 
 def blocks_that_fit(registers: int, threads: int, most_registers: int, most_warps: int) -> int:
-    """Blocks that a multiprocessor runs at once, limited by registers and warps (as in CUDA's occupancy API).
+    """Number of blocks that a multiprocessor runs at once, limited by registers and warps (as in CUDA's occupancy API).
 
-    registers of a thread, threads of a block, most_registers and most_warps of the multiprocessor
+    registers: of a thread; threads: of a block; most_registers, most_warps: of the multiprocessor
     """
     of_warp = -(-registers * WARP // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE
     warps = min(most_registers // of_warp // WARPS_AT_ONCE * WARPS_AT_ONCE, most_warps)
@@ -92,9 +91,9 @@ def _module(cupy: Any, device: int, code: str, together: bool) -> Any:
 
 
 def cuda_source(source: Path) -> str:
-    """The text of a .cu file, with headers of its folder or of this one in place of their #include lines.
+    """Return the text of a .cu file, in which headers of its folder or this one replace their #include lines.
 
-    NVRTC then needs no search path, and CuPy, which keys its cache by the text, compiles again when a header changes.
+    NVRTC then needs no search path. CuPy, whose cache is keyed by the text, compiles again if a header changes.
     """
 
     def header(line: re.Match[str]) -> str:
@@ -106,9 +105,9 @@ def cuda_source(source: Path) -> str:
 
 @contextmanager
 def gpu_errors(kernel: str) -> Iterator[None]:
-    """Replace CuPy's errors by this package's own, which callers can catch without CuPy.
+    """Replace CuPy's errors by this package's own errors, which callers can catch without importing CuPy.
 
-    They are GpuOutOfMemory, KernelCompileError (also if CuPy finds no headers of CUDA), and GpuLost for all other
+    These are GpuOutOfMemory, KernelCompileError (also if CuPy finds no CUDA headers), and GpuLost for all other
     errors, most of which make every later call of the process fail, too.
     """
     cupy = importlib.import_module("cupy")
@@ -134,19 +133,19 @@ def gpu_errors(kernel: str) -> Iterator[None]:
 
 
 def cuda_errors() -> tuple[type[Exception], ...]:
-    """CuPy's exceptions for errors of CUDA's runtime and driver, which have a `status`."""
+    """Return CuPy's exception classes for errors of CUDA's runtime and driver; their instances have a `status`."""
     cuda = importlib.import_module("cupy").cuda
     return cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether memory was too small: for CuPy's pool, or for a context, a stack or a launch of CUDA."""
+    """Whether an error means that memory was too small: for CuPy's pool, or for CUDA's context, stack or launch."""
     cupy = importlib.import_module("cupy")
     return isinstance(error, cupy.cuda.memory.OutOfMemoryError) or getattr(error, "status", None) == NO_MEMORY
 
 
 def halve_until_it_fits(width: int, run: Callable[[int], Result]) -> Result:
-    """Call run(width), and halve the width, down to 1, while the GPU's memory (which others use, too) is too small."""
+    """Return run(width). While the GPU's memory, which others share, is too small, halve the width, down to 1."""
     cupy = importlib.import_module("cupy")
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Python threads for code that releases the GIL."""
+"""Python threads for functions that release the GIL."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Result = TypeVar("Result")
 
 
 def thread_count(threads: int | None) -> int:
-    """CPU threads to use: the requested number, by default all that Numba may use."""
+    """Number of CPU threads to use: the requested number, or by default all that Numba may use."""
     if threads:
         return threads
     return int(numba().config.NUMBA_NUM_THREADS)  # a process that computes nothing needs no compiler
 
 
 def in_threads(function: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:
-    """Call function(item) for every item, in several threads; return the results in the items' order.
+    """Call function(item) for every item in several threads; return the results in the items' order.
 
-    After an exception no thread begins another item. The exception is raised when all threads have ended.
+    After an exception no thread starts another item. The exception is raised when all threads have ended.
 
-    The caller's thread takes items, too. It does not wait until the other threads have started, as threading.Thread
-    does, because that takes as long as a small item. Tracers and profilers of `threading` do not reach these threads.
+    The caller's thread takes items, too. Unlike threading.Thread, it does not wait until the other threads have
+    started: that takes as long as a small item. Tracers and profilers of `threading` do not reach these threads.
     """
     if threads == 1 or len(items) == 1:
         return [function(item) for item in items]

@@ -1,4 +1,4 @@
-"""Lists of links: the neighbours of every node, the table of ports, and whether every link has both directions."""
+"""Make neighbours of nodes and tables of ports from lists of links; test whether links have both directions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ WIDE = 64  # ports of rows in any order, of which the CPU kernel reads two a lin
 
 
 class Rows(NamedTuple):
-    """The neighbours of every node, each once, ascending.
+    """The neighbours of every node, each listed once, in ascending order.
 
     first     int64[N]         the neighbours of node u are to[first[u]], …, to[first[u] + degree[u] − 1]
     degree    int32[N]         number of neighbours
-    to        int32[A]         may have unused places between two rows
+    to        int32[A]         the neighbours; there may be unused places between two rows
     parallel  int8[A] | int32[A] | None  number of parallel links to each neighbour; None: 1 everywhere; int8 if all
                                are below 128, which takes a quarter of the memory of ports
     links     number of links, parallel ones included; an undirected link counts once
-    loops     links from a node to itself, which are left out
-    both      pairs of nodes that are listed in both orders; 0 for links of one direction
-    repeated  pairs of nodes (with directed links: ordered pairs) with several parallel links
+    loops     number of links from a node to itself, which are left out
+    both      number of pairs of nodes that are listed in both orders; 0 for directed links
+    repeated  number of pairs of nodes (with directed links: of ordered pairs) with several parallel links
     """
 
     first: np.ndarray
@@ -39,23 +39,23 @@ class Rows(NamedTuple):
 
 
 def narrow(most: int) -> type[np.signedinteger]:
-    """The smallest type for up to `most` parallel links."""
+    """Return the smallest integer type that holds up to `most` parallel links."""
     return np.int8 if most <= np.iinfo(np.int8).max else np.int32
 
 
 def rows_of_links(
     links: np.ndarray, nodes: int, *, directed: bool, backend: str = "auto", threads: int | None = None
 ) -> Rows:
-    """The neighbours of every node, from a list of links in any order.
+    """Return the neighbours of every node, given a list of links in any order.
 
-    links     int32[E, 2] or int64[E, 2], C-contiguous: the two ends of each, 0 … N − 1; with `directed`, tail and head.
-              A link listed m times is m parallel links. An undirected link may be listed from either end or from both:
-              from one end m times and from the other n times, it is max(m, n) parallel links
-    backend   auto or numba: compiled, with 8 bytes a link and some 16 a node beside the list; numpy: the specification.
-              Not cupy
+    links     int32[E, 2] or int64[E, 2], C-contiguous: the two ends of each link, 0 … N − 1; with `directed`, tail and
+              head. A link listed m times is m parallel links. An undirected link may be listed from either end or both:
+              if it is listed m times from one end and n times from the other, it is max(m, n) parallel links
+    backend   auto or numba: compiled, with 8 bytes per link and some 16 per node besides the list; numpy: the
+              specification. cupy is not available
     threads   CPU threads of numba; by default all that it may use. The result does not depend on it
 
-    Raises ValueError for an array that is no list of links.
+    Raises ValueError if the array is no list of links.
     """
     expect = expecting("rows_of_links")
     expect(links.ndim == 2 and links.shape[1] == 2, "links of shape [E, 2]", links.shape)
@@ -72,11 +72,10 @@ def rows_of_links(
 def table_of_rows(
     rows: Rows, *, backend: str = "auto", threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """(ports int32[N, P], capacity int8[N, P], int32[N, P] or None, as `Rows.parallel`): the neighbours of each node in
-    its first ports, ascending.
+    """Return (ports int32[N, P], capacity int8[N, P] or int32[N, P] or None), given the neighbours of each node.
 
-    P is the largest degree. A port without a link has −1 and capacity 0. The rows' memory may become the table: do not
-    read them again.
+    P is the largest degree. A node's first ports lead to its neighbours in ascending order; the others have no link:
+    −1, capacity 0. Capacity is that of `Rows.parallel`. The rows' memory may become the table: do not use it again.
     backend, threads  as for `rows_of_links`
     """
     chosen = backends.resolve("numba" if backend in ("auto", "cupy") else backend)
@@ -88,10 +87,10 @@ def is_symmetric(
 ) -> bool:
     """Whether every channel has a reverse channel of the same capacity.
 
-    ports     int32[N, P]          node at the other end of each port, −1 = no link; in any order
-    capacity  int8[N, P], int32[N, P] or None  of each port's channel, 1 and more
-    backend   numpy: sorts all channels, once forth and once back (the specification); numba: compares rows, or sorts
-              channels where rows are wide and in any order; auto: numpy for small tables. Not cupy
+    ports     int32[N, P]  node at the other end of each port, −1 = no link; in any order
+    capacity  int8[N, P], int32[N, P] or None  number of parallel links of each port's channel, ≥ 1
+    backend   numpy: sorts all channels by tail, then by head (the specification); numba: compares rows, or sorts
+              channels if rows are wide and in any order; auto: numpy for small tables. cupy is not available
     threads   CPU threads of numba
 
     Raises ValueError for arrays that contradict each other.

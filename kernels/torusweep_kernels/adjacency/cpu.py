@@ -1,7 +1,7 @@
-"""Lists of links on the CPU: counting sort by nodes, then each node's own neighbours are sorted.
+"""Compiled version of `torusweep_kernels.adjacency`: counting sort by nodes, then a sort of each node's neighbours.
 
-Each thread takes a part of the list and has its own counter for every node, so the arcs of a node lie in the order of
-the parts. An arc keeps its neighbour in 31 bits; the lowest bit says from which end the link was listed.
+Each thread takes a part of the list of links and has its own counter for every node, so that a node's arcs lie in the
+order of the parts. An arc holds its neighbour in 31 bits; the lowest bit tells from which end the link was listed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FEW = 32  # arcs of a node, which are sorted by insertion
 
 
 def rows_of_links(links: np.ndarray, nodes: int, directed: bool, threads: int | None) -> Rows:
-    """See the package.
+    """Compiled version of `torusweep_kernels.adjacency.rows_of_links`.
 
     If the nodes' degrees are similar, all rows get the same length, so that their memory can become the table of ports.
     """
@@ -40,7 +40,7 @@ def rows_of_links(links: np.ndarray, nodes: int, directed: bool, threads: int | 
 def _arcs_by_node(
     links: np.ndarray, nodes: int, directed: bool, workers: int
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """(number of self-loops, int64[N] place of each node's first arc, int32[N] number of its arcs, the arcs)."""
+    """Return the number of self-loops, each node's first arc int64[N], its number of arcs int32[N], and all arcs."""
     parts = _parts(len(links), min(workers, MOST_COUNTERS), LEAST_PART)
     counters = np.zeros((len(parts), nodes), np.int32)
     each = list(enumerate(parts))
@@ -56,13 +56,13 @@ def _arcs_by_node(
 
 
 def _parts(number: int, most: int, least: int) -> list[slice]:
-    """Divide 0 … number − 1 into at most `most` parts; several parts have at least `least` each."""
+    """Divide 0 … number − 1 into at most `most` parts. If there are several, all but the last have `least` or more."""
     size = max(least, -(-number // most), 1)
     return [slice(low, min(low + size, number)) for low in range(0, max(number, 1), size)]
 
 
 def table_of_rows(rows: Rows, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """See the package. Rows as long as the table's become the table without a copy."""
+    """Compiled version of `torusweep_kernels.adjacency.table_of_rows`. Rows of fitting length need no copy."""
     nodes, width = len(rows.degree), int(rows.degree.max(initial=0))
     workers = thread_count(threads)
 
@@ -85,11 +85,11 @@ def table_of_rows(rows: Rows, threads: int | None) -> tuple[np.ndarray, np.ndarr
 
 
 def is_symmetric(ports: np.ndarray, capacity: np.ndarray | None, threads: int | None) -> bool:
-    """See the package.
+    """Compiled version of `torusweep_kernels.adjacency.is_symmetric`.
 
-    If every row is ascending, the channels to a node, in the order of their tails, must be its row; each thread takes a
-    block of tails. Otherwise each channel to a higher node is compared with the channels back, and as many must
-    lead to lower nodes.
+    If every row is ascending, the channels to a node, in the order of their tails, must match its row; each thread
+    takes a block of tails. Otherwise each channel to a node with a larger number is compared with the channels back,
+    and the same number of channels must lead to nodes with smaller numbers.
     """
     if not ports.size:
         return True
@@ -113,7 +113,7 @@ def is_symmetric(ports: np.ndarray, capacity: np.ndarray | None, threads: int | 
 
 @plain
 def _count(links, directed, count):
-    """Count the arcs that leave each node; return the number of links from a node to itself."""
+    """Count the arcs that leave each node. Return the number of links from a node to itself."""
     loops = 0
     for i in range(len(links)):
         tail, head = links[i, 0], links[i, 1]
@@ -128,9 +128,9 @@ def _count(links, directed, count):
 
 @plain
 def _offsets(counters, first, degree):
-    """Turn counts of arcs, by part and node, into the places where the parts begin in the nodes' rows.
+    """Turn the counts of arcs, by part and node, into the offsets at which each part begins in each node's row.
 
-    Sets each row's place and number of arcs; returns the number of all arcs, and the largest degree.
+    Sets each row's first arc and number of arcs. Returns the number of all arcs, and the largest degree.
     """
     arcs, most = 0, 0
     for node in range(counters.shape[1]):
@@ -160,7 +160,7 @@ def _place(links, directed, first, place, arcs):
 
 @plain
 def _heap_sort(values, start, end):
-    """Sort values[start:end]; a hub of a million links in any order takes a second at most."""
+    """Sort values[start:end]. Even a hub with a million links in any order takes a second at most."""
     number = end - start
     for root in range(number // 2 - 1, -1, -1):
         _sink(values, start, root, number)
@@ -216,7 +216,7 @@ def _sort(arcs, first, degree, low, high):
 
 @plain
 def _merge(arcs, first, low, high, parallel, degree):
-    """Keep each neighbour once, in place of the arcs, which are read before they are overwritten."""
+    """Keep each neighbour once. The result replaces the arcs, which are read before they are overwritten."""
     for node in range(low, high):
         i, end = first[node], first[node] + degree[node]
         place = i
@@ -235,7 +235,7 @@ def _merge(arcs, first, low, high, parallel, degree):
 
 @plain
 def _move_up(values, stride, width, degree, nothing):
-    """Shorten rows of `stride` places to `width` places, in the same memory."""
+    """Shorten rows from `stride` to `width` places, in the same memory."""
     for node in range(len(degree)):
         for port in range(width):
             values[node * width + port] = values[node * stride + port] if port < degree[node] else nothing
@@ -252,7 +252,7 @@ def _fill(first, degree, values, nothing, low, high, table):
 
 @plain
 def _ascending(ports, low, high, degree):
-    """Whether the neighbours of nodes low … high − 1 are in their first ports, ascending; count them."""
+    """Whether nodes low … high − 1 list their neighbours in ascending order from port 0; sets the nodes' degrees."""
     for node in range(low, high):
         before, number = -1, 0
         for port in range(ports.shape[1]):
@@ -268,7 +268,7 @@ def _ascending(ports, low, high, degree):
 
 @plain
 def _answered(ports, weights, weighted, low, high, degree, place):
-    """Whether each channel from nodes low … high − 1 has an equal one back; rows are ascending."""
+    """Whether each channel from nodes low … high − 1 has a reverse channel of equal weight. Rows are ascending."""
     if low > 0:
         for node in range(len(ports)):
             while place[node] < degree[node] and ports[node, place[node]] < low:
@@ -290,7 +290,7 @@ def _answered(ports, weights, weighted, low, high, degree, place):
 
 @plain
 def _unmatched(ports, weights, weighted, low, high):
-    """(whether channels from nodes low … high − 1 to larger numbers are as those back, their surplus over others)."""
+    """Return whether channels from nodes low … high − 1 to larger nodes match those back, and the surplus of these."""
     surplus = 0
     for node in range(low, high):
         for port in range(ports.shape[1]):

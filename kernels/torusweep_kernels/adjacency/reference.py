@@ -1,4 +1,4 @@
-"""The specification, by sorting."""
+"""Specification of `torusweep_kernels.adjacency` in NumPy, by sorting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def rows_of_links(links: np.ndarray, nodes: int, directed: bool, threads: int | None) -> Any:
-    """See the package."""
+    """Specification of `torusweep_kernels.adjacency.rows_of_links`."""
     from torusweep_kernels.adjacency import Rows, narrow
 
     tail, head = links.astype(np.int64).T
@@ -31,7 +31,7 @@ def rows_of_links(links: np.ndarray, nodes: int, directed: bool, threads: int | 
 
 
 def table_of_rows(rows: Any, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """See the package."""
+    """Specification of `torusweep_kernels.adjacency.table_of_rows`."""
     nodes, width = len(rows.degree), int(rows.degree.max(initial=0))
     used = np.arange(width) < rows.degree[:, None]
     place = (rows.first[:, None] + np.arange(width))[used]
@@ -45,7 +45,7 @@ def table_of_rows(rows: Any, threads: int | None) -> tuple[np.ndarray, np.ndarra
 
 
 def is_symmetric(ports: np.ndarray, capacity: np.ndarray | None, threads: int | None) -> bool:
-    """See the package."""
+    """Specification of `torusweep_kernels.adjacency.is_symmetric`."""
     tail, port = np.nonzero(ports >= 0)
     head = ports[tail, port].astype(np.int64)
     weight = np.ones(len(tail), np.int64) if capacity is None else capacity[tail, port].astype(np.int64)

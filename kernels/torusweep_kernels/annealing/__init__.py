@@ -1,8 +1,8 @@
 """Simulated annealing of regular graphs with a rotational symmetry, by exchanges of links (2-opt).
 
-A graph of N = s·m nodes is given by its quotient of m nodes: node a stands for its s copies, and port p of a leads from
-copy r of a to copy r + shift[a, p] (modulo s) of head[a, p]. So the rotation r → r + 1 is an automorphism. s = 1 is any
-graph. Node r·m + a is copy r of a.
+A graph of N = s·m nodes is given by its quotient of m nodes. Quotient node a stands for s nodes, its copies. Port p of
+a leads from copy r of a to copy r + shift[a, p] (modulo s) of head[a, p], so the rotation r → r + 1 is an automorphism.
+With s = 1 the graph may be any graph. Copy r of a is node r·m + a.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LARGE = 256  # the fewest nodes
 
 
 def energy(quotient: Quotient, goal: Goal) -> tuple[int, int]:
-    """(energy, diameter) of a graph, as `anneal` counts them: over the pairs from copy 0 of the quotient's nodes."""
+    """Return (energy, diameter) of a graph as `anneal` computes them: over the pairs whose source is in copy 0."""
     return reference.evaluate(lifted(quotient), len(quotient.head), goal, None)
 
 
@@ -39,9 +39,9 @@ def anneal(
     wires: Wires | None = None,
     backend: str = "auto",
 ) -> Annealed:
-    """Try moves; a move that raises the energy by at most −T ln u is accepted.
+    """Anneal one graph. A move may raise the energy by at most −T ln u, where u is uniformly random.
 
-    chain  0 … 2³² − 1: the random numbers of a move depend on it, on the seed, and on the move's number alone
+    chain  0 … 2³² − 1: a move's random numbers depend only on the chain, the seed and the move's number
     The other arguments are those of `anneal_chains`, which anneals several graphs at once.
     """
     options: dict[str, Any] = {"first": first, "seed": seed, "chains": [chain], "wires": wires, "backend": backend}
@@ -63,20 +63,20 @@ def anneal_chains(
     """Anneal several graphs of one size, each by its own moves.
 
     temperatures  float64[B] ≥ 0, in units of energy: one for each 256 moves
-    chains        number of each chain, 0 … 2³² − 1
-    first         number of the first move; a continued search has the same moves as one that was never stopped
+    chains        number of each graph's chain, 0 … 2³² − 1
+    first         number of the first move; a search that is continued has the same moves as one that was never stopped
     seed          0 … 2⁶⁴ − 1
     wires         limits on the length of links; None for no limit
-    backend       numba or numpy, the specification; cupy: a block of the GPU for each graph. The result is the same to
-                  the bit. auto: numba; cupy if there is a GPU, for 8 or more graphs a thread, of 256 or more nodes
-    threads       threads of numba; each anneals a graph
+    backend       numba; numpy, the specification; cupy: a block of GPU threads for each graph. Results are the same to
+                  the bit. auto: numba, or cupy if there is a GPU and 8 or more graphs per thread, of 256 or more nodes
+    threads       number of threads of numba; each thread anneals one graph at a time
 
-    A move takes two links (a, b), (c, g) of the quotient and a rotation r of the second, and joins a to c and b to g in
-    their place, in all copies at once. A move that would make a parallel link, one from a node to itself, or one that
-    is too long changes nothing. The energy is summed level by level, and the search ended as soon as the sum of pairs
-    that are further away exceeds what is acceptable.
+    A move takes two links (a, b), (c, g) of the quotient and a rotation r of the second. It replaces them by links from
+    a to c and from b to g, in all copies at once. A move changes nothing if it would make a parallel link, a link from
+    a node to itself, or a link that is too long. The energy is summed level by level; the sum is stopped as soon as
+    it exceeds what is acceptable.
 
-    Raises ValueError for arrays that contradict each other; BackendUnavailable as `choose_backend`.
+    Raises ValueError for arrays that contradict each other; BackendUnavailable where `choose_backend` does.
     """
     expect = expecting("anneal")
     for quotient in quotients:
@@ -102,9 +102,9 @@ def anneal_chains(
 
 
 def choose_backend(backend: str, chains: int, nodes: int, threads: int) -> str:
-    """The backend that `anneal_chains` uses: numpy, numba or cupy.
+    """Return the backend that `anneal_chains` uses: numpy, numba or cupy.
 
-    Raises BackendUnavailable for cupy without a GPU, or for graphs that are too large for it.
+    Raises BackendUnavailable for cupy if there is no GPU, or if the graphs are too large for it.
     """
     small = chains < MANY * threads or nodes < LARGE
     chosen = backends.resolve(backend, large=not small)

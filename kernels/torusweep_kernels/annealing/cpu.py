@@ -1,4 +1,4 @@
-"""Simulated annealing compiled by Numba: distances from all nodes of the quotient at once, a bit each."""
+"""Compiled version of simulated annealing. It finds distances from all quotient nodes at once, with a bit for each."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LOG_SHIFT = np.uint32(32 - (LOGARITHMS.bit_length() - 1))
 
 
 class Graph(NamedTuple):
-    """A quotient whose ports are numbered a·d + p, and the graph itself.
+    """A quotient whose ports are numbered a·d + p, and the ports of the graph itself.
 
-    head, shift, mate  int32[m·d]
-    ports              int32[N, d]  a missing link leads back to its node
+    head, shift, mate  int32[m·d]  as in `Quotient`
+    ports              int32[N, d]  the node at the other end of each port; a port without a link leads to its own node
     place, longest     as in `Wires`
     """
 
@@ -48,7 +48,7 @@ class Graph(NamedTuple):
 def anneal(
     quotient: Quotient, temperatures: np.ndarray, goal: Goal, wires: Wires, first: int, seed: int, chain: int
 ) -> Annealed:
-    """See `torusweep_kernels.annealing.anneal`. The quotient's arrays change."""
+    """Compiled version of `torusweep_kernels.annealing.anneal`. It changes the quotient's arrays."""
     m, d = quotient.head.shape
     ports = lifted(quotient)
     ports = np.where(ports < 0, np.arange(len(ports), dtype=np.int32)[:, None], ports)
@@ -68,11 +68,10 @@ def anneal(
 
 @intrinsic
 def _spread(context, ports, old, new, nodes, degree, width):
-    """A level of one group of sources, which fits a core's cache: new[v] = old[v] | OR over ports of old[neighbour].
+    """Advance one group of sources by a level: new[v] = old[v] | OR over ports of old[neighbour]. Returns the set bits.
 
-    old, new  uint64[N·W]
+    old, new  uint64[N·W], which fit a core's cache
     width     a tuple of W elements
-    Returns the set bits of all rows.
     """
     words = len(width)
 
@@ -110,7 +109,7 @@ def _spread(context, ports, old, new, nodes, degree, width):
 
 @cached
 def _anneal(graph, best, rows, temperatures, limits, first, key, width):
-    """Anneal. best: copies of head, shift and mate; width: a tuple with an element for each word of a group."""
+    """Anneal a graph. best: copies of head, shift and mate. width: a tuple with an element for each word of a group."""
     nodes, d = graph.ports.shape
     m = nodes // graph.copies
     changed = np.empty(4, np.int64)
@@ -145,7 +144,7 @@ def _anneal(graph, best, rows, temperatures, limits, first, key, width):
 
 @cached
 def _exchange(graph, e, f, turn, changed, before):
-    """Make a move if it changes the graph, and return whether: ports `changed` had heads, shifts and mates `before`."""
+    """Make a move if it is allowed; return whether it was. `before` holds the old values of the ports `changed`."""
     s, head, shift, mate = graph.copies, graph.head, graph.shift, graph.mate
     nodes, d = graph.ports.shape
     if head[e] < 0 or head[f] < 0 or f == e or f == mate[e]:
@@ -190,7 +189,7 @@ def _restore(graph, changed, before):
 
 @cached
 def _connect(graph, changed):
-    """Update the changed ports in all copies."""
+    """Update the changed ports in all copies of their nodes."""
     nodes, d = graph.ports.shape
     s = graph.copies
     m = nodes // s
@@ -203,7 +202,7 @@ def _connect(graph, changed):
 
 @cached
 def _evaluate(ports, sources, rows, limits, most, width):
-    """(energy, diameter); (more than `most`, 0) as soon as that is known."""
+    """Return (energy, diameter), or (a number above `most`, 0) as soon as the energy is known to exceed `most`."""
     nodes = len(ports)
     old, new = rows[0], rows[1]
     old[:] = 0

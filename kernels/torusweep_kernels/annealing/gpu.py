@@ -1,4 +1,4 @@
-"""Simulated annealing on a GPU: anneal.cu, a block for each chain, all their moves in one launch."""
+"""Simulated annealing on a GPU (anneal.cu): a block of threads for each chain, and all moves in one launch."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def anneal(
     seed: int,
     chains: Sequence[int],
 ) -> list[Annealed]:
-    """Each chain's graph, annealed; see `torusweep_kernels.annealing.anneal_chains`. The quotients are of one shape, of
-    at most `most_nodes` nodes.
+    """Anneal each chain's graph; see `torusweep_kernels.annealing.anneal_chains`. The quotients have one shape and at
+    most `most_nodes` nodes.
     """
     with cuda.gpu_errors("torusweep_kernels.annealing"):
         device = cuda.Gpu()
@@ -50,7 +50,7 @@ def anneal(
 
 
 def most_nodes() -> int:
-    """The most nodes of a graph: a block's shared memory holds two words for each node."""
+    """Return the largest number of nodes of a graph: a block's shared memory holds two words for each node."""
     return min(NUMBERED, (cuda.Gpu().shared - 4 * SUMS) // 8)
 
 
@@ -65,7 +65,7 @@ def annealed(
     first: int,
     seed: int,
 ) -> list[Annealed]:
-    """Anneal by one launch."""
+    """Anneal the graphs of the given chains by one launch."""
     cupy, copies, (m, d) = device.cupy, quotients[0].copies, quotients[0].head.shape
     nodes = copies * m
     shift, threads = manner(m, nodes, len(chains), device)
@@ -102,13 +102,13 @@ def annealed(
 
 
 def shared(nodes: int, shift: int) -> int:
-    """Shared memory of a block in bytes, for groups of 2^shift words of sources."""
+    """Return a block's shared memory in bytes, for groups of 2^shift words of sources."""
     return 4 * (2 * (nodes << shift) + SUMS)
 
 
 def manner(m: int, nodes: int, chains: int, device: cuda.Gpu) -> tuple[int, int]:
-    """(shift, threads) of a block. All sources form one group if they fit into the block's share of a multiprocessor,
-    which lets all chains run at once if the shares are not too small.
+    """Return (shift, threads) of a block. All sources form one group if they fit into the block's share of the shared
+    memory. A multiprocessor divides it among so many blocks that all chains run at once, if that leaves enough threads.
     """
     beside = max(1, min(MOST // LEAST, -(-chains // device.multiprocessors)))  # blocks of a multiprocessor
     shift = 0

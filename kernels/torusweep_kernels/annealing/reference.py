@@ -1,6 +1,6 @@
-"""Simulated annealing by plain loops: the specification.
+"""Specification of simulated annealing by plain loops.
 
-A graph as its quotient by a rotation, what is minimised, and the state of a search.
+It also has the types of a graph's quotient by a rotation, of the goal, and of a search's state.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ HALF = 2**32
 
 
 class Quotient(NamedTuple):
-    """A graph without parallel links or links from a node to itself, as its quotient.
+    """A graph without parallel links or links from a node to itself, given as its quotient by a rotation.
 
-    copies  s
+    copies  s, the number of copies of each quotient node
     head    int32[m, d]  quotient node at the other end of each port; −1: no link
-    shift   int32[m, d]  0 … s − 1
-    mate    int32[m, d]  the port at the other end, numbered a·d + p
+    shift   int32[m, d]  rotation from this end to the other, 0 … s − 1
+    mate    int32[m, d]  port at the other end, numbered a·d + p
     """
 
     copies: int
@@ -36,10 +36,10 @@ class Quotient(NamedTuple):
 
 
 class Wires(NamedTuple):
-    """The places of nodes, and the limit on the length of links.
+    """The places of nodes on a floor, and a limit on the length of links.
 
-    place    int32[N, 2]  the rotation of nodes must also rotate places, so that all copies of a link have one length
-    longest  upper limit of |x − x'| + |y − y'| for the ends of a link
+    place    int32[N, 2]  rotating the nodes must also rotate the places, so that all copies of a link have one length
+    longest  upper limit on |x − x'| + |y − y'| for the two ends of a link
     """
 
     place: np.ndarray
@@ -47,11 +47,11 @@ class Wires(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """What is minimised: the sum over pairs of distance + (penalty − 1) · (distance beyond `diameter`).
+    """The energy to minimise: the sum over pairs of distance + (penalty − 1) · (hops beyond `diameter`).
 
     diameter  hops
-    penalty   ≥ 1; 1: the sum of distances
-    energy    a graph of at most this energy and at most this diameter ends the search
+    penalty   ≥ 1; with 1, the energy is the sum of distances
+    energy    the search ends with a graph of at most this energy and at most this diameter
     """
 
     diameter: int
@@ -63,8 +63,8 @@ class Annealed(NamedTuple):
     """State of a search.
 
     graph, energy  the current graph
-    best, best_energy, best_diameter  the first of the best graphs so far
-    moves          numbers of the moves that were tried: first … first + moves − 1
+    best, best_energy, best_diameter  the first graph with the least energy so far
+    moves          number of moves that were tried
     accepted       number of moves that changed the graph
     """
 
@@ -78,7 +78,7 @@ class Annealed(NamedTuple):
 
 
 def lifted(quotient: Quotient) -> np.ndarray:
-    """int32[N, d]: the ports of the graph itself, −1 where there is no link."""
+    """Return int32[N, d]: the ports of the graph that a quotient describes; −1 where there is no link."""
     s, m = quotient.copies, len(quotient.head)
     copy = np.arange(s)[:, None, None]
     heads = (copy + quotient.shift) % s * m + quotient.head
@@ -88,7 +88,7 @@ def lifted(quotient: Quotient) -> np.ndarray:
 def anneal(
     quotient: Quotient, temperatures: np.ndarray, goal: Goal, wires: Wires, first: int, seed: int, chain: int
 ) -> Annealed:
-    """See `torusweep_kernels.annealing.anneal`. The quotient's arrays change."""
+    """Specification of `torusweep_kernels.annealing.anneal`. It changes the quotient's arrays."""
     here, diameter = evaluate(lifted(quotient), len(quotient.head), goal, None)
     best, best_energy, best_diameter = _copy(quotient), here, diameter
     moves = accepted = 0
@@ -112,7 +112,7 @@ def anneal(
 
 
 def evaluate(ports: np.ndarray, sources: int, goal: Goal, most: int | None) -> tuple[int, int]:
-    """(energy, diameter) over all pairs from the first nodes; (more than `most`, 0) as soon as that is known."""
+    """Return (energy, diameter) over all pairs from nodes 0 … sources − 1; (above `most`, 0) once it exceeds `most`."""
     nodes = len(ports)
     to = np.where(ports < 0, np.arange(nodes)[:, None], ports)
     reached = np.eye(nodes, sources, dtype=bool)
@@ -131,7 +131,7 @@ def evaluate(ports: np.ndarray, sources: int, goal: Goal, most: int | None) -> t
 
 
 def _exchanged(quotient: Quotient, wires: Wires, words: tuple[np.ndarray, ...]) -> Quotient | None:
-    """The graph after a move; None where it changes nothing."""
+    """Return the graph after a move; None if the move changes nothing."""
     s, head, shift, mate = quotient
     m, d = head.shape
     e, f, turn = int(below(words[0], m * d)), int(below(words[1], m * d)), int(below(words[2], s))

@@ -1,4 +1,4 @@
-"""Many networks of one size at once: their distances, the loads of uniform traffic, their edge connectivity."""
+"""Many networks of one size at once: their distances, the loads of uniform traffic, and their edge connectivity."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Block(NamedTuple):
     """Measures of B networks of N nodes each.
 
     histogram     int64[B, D + 1]  ordered pairs of terminals at each distance in hops, a terminal and itself included;
-                                   pairs without a path are not counted. D is the greatest diameter of the block
+                                   terminal and itself, but no pairs without a path. D is the block's largest diameter
     eccentricity  int32[B, N]      distance from each node to the farthest terminal that it reaches; −1 for a node
                                    without terminals. The largest is the diameter, the least ≥ 0 the radius
-    connected     bool[B]          whether every node that works reaches every other; a node works if it has a link or
+    connected     bool[B]          whether every working node reaches every other; a node works if it has a link or
                                    a terminal
-    load          float64[B, N, P] | None   load of each port's channel, in flits a cycle, of all its parallel links
-                                   together, where each terminal sends one flit a cycle in equal parts to all terminals,
-                                   itself included; 0 without a channel. What has no path loads no channel
-    hops          float64[B] | None   the sum of all channels' loads, which is the sum of all flits' hops; divided by
-                                   the flits it is the mean
+    load          float64[B, N, P] | None   load of each port's channel (all its parallel links together) in flits per
+                                   cycle, if each terminal sends one flit per cycle in equal parts to all terminals,
+                                   itself included; 0 without a channel. Flows without a path load no channel
+    hops          float64[B] | None   sum of all channels' loads, which is the sum of all flits' hops; divided by
+                                   the number of flits it is the mean
     """
 
     histogram: np.ndarray
@@ -51,23 +51,24 @@ def measure_networks(
     backend: str = "auto",
     threads: int | None = None,
 ) -> Block:
-    """Distances and loads of many networks of one size.
+    """Compute distances and loads of many networks of one size.
 
-    ports      int32[B, N, P]  neighbour through each port, −1 = none; links may have one direction, be parallel
-    terminals  int32[B, N]     terminals of each node; 1 each by default
-    capacity   int32[B, N, P]  ≥ 1, parallel links that each channel stands for; 1 by default
-    loads      compute the loads, too, which takes ten times as long
-    backend    auto, numpy, numba or cupy; results are the same to the bit. auto: cupy for loads of 2·10⁷ pairs of two
-               nodes and more where there is a GPU, otherwise numba
+    ports      int32[B, N, P]  neighbour through each port, −1 = none; links may be directed or parallel
+    terminals  int32[B, N]     number of terminals of each node; None for 1 each
+    capacity   int32[B, N, P]  ≥ 1, number of parallel links that each channel stands for; None for 1 each
+    loads      whether to compute the loads, too, which takes ten times as long
+    backend    auto, numpy, numba or cupy; results are the same to the bit. auto: cupy if there is a GPU and loads of at
+               least 2·10⁷ pairs of two nodes are computed, otherwise numba
     threads    CPU threads of numba; by default all that it may use. The result does not depend on it
 
-    Loads are those of `torusweep_kernels.loads.minimal_loads` with `exact`, to the bit: demands spread equally over all
-    shortest paths, a channel of c parallel links being c paths; exact sums, rounded once. A demand is what the traffic
-    `uniform` has between two nodes: a node's terminals, times 1 / T added up for each terminal of the other node.
+    Loads are those of `torusweep_kernels.loads.minimal_loads` with `exact`, to the bit: demands are spread equally over
+    all shortest paths, a channel of c parallel links counts as c paths, and sums are exact and rounded once. The demand
+    between two nodes is that of the traffic `uniform`: the one's number of terminals, times 1 / T for each terminal of
+    the other.
 
-    Method: distances by rows of bits, loads by Brandes's accumulation (2001). A thread, or a block of threads of a GPU,
-    has a network. Networks with more than 2³³ shortest paths in all, or with nodes of different numbers of terminals
-    above 0, take their loads one by one from `minimal_loads`.
+    Method: distances by rows of bits, loads by Brandes's accumulation (2001). Each network is done by one thread, or by
+    one block of GPU threads. A network is passed to `minimal_loads` if it has more than 2³³ shortest paths in all, or
+    nodes with different numbers of terminals above 0.
 
     Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between
     two nodes than float64 can count, BackendUnavailable for cupy without a GPU.
@@ -108,15 +109,15 @@ def edge_connectivity(
     *,
     threads: int | None = None,
 ) -> np.ndarray:
-    """int64[B]: for each network, the least number of links whose failure disconnects some pair of nodes.
+    """Return int64[B]: for each network, the least number of links whose failure disconnects some pair of nodes.
 
-    Nodes that have neither a link nor a terminal are left out; 0 where fewer than two are left.
+    Nodes with neither a link nor a terminal are ignored. The result is 0 if fewer than two nodes remain.
 
     ports, terminals, capacity, threads   as for `measure_networks`
 
-    Method: the least cut between the two ends of the channels of a tree that joins all nodes, in both directions where
-    links have one (`torusweep_kernels.cuts.least_cut`): every cut divides some of these pairs. It is at most the least
-    degree. Compiled by Numba; not for a GPU.
+    Method: the least cut between the two ends of each channel of a spanning tree, in both directions if links are
+    directed (`torusweep_kernels.cuts.least_cut`), because every cut separates one of these pairs. It is at most the
+    least degree. Compiled by Numba; there is no GPU version.
 
     Raises ValueError for arrays that contradict each other.
     """
@@ -135,7 +136,7 @@ def edge_connectivity(
 
 
 def load_alone(task: Task, place: int, backend: str, threads: int | None) -> tuple[np.ndarray, float]:
-    """(float64[N, P], their sum): the loads of one network of the block."""
+    """Return (float64[N, P], their sum): the loads of one network of the block, computed by `minimal_loads`."""
     from torusweep_kernels.loads import minimal_loads
 
     nodes = task.ports.shape[1]
@@ -158,7 +159,7 @@ def load_alone(task: Task, place: int, backend: str, threads: int | None) -> tup
 def check(
     ports: np.ndarray, terminals: np.ndarray | None, capacity: np.ndarray | None, threads: int | None, where: str
 ) -> None:
-    """Check that the arrays agree; the error names the array and what was expected."""
+    """Raise ValueError if the arrays do not agree; the message names the array and what was expected."""
     expect = expecting(where)
     expect(ports.ndim == 3, "ports of shape [B, N, P]", ports.shape)
     within(expect, "ports", ports, -1, ports.shape[1] - 1)

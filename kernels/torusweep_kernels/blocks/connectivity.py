@@ -1,4 +1,4 @@
-"""Edge connectivity of a block of networks, compiled by Numba: minimum cuts along a tree that joins all nodes."""
+"""Edge connectivity of a block of networks, compiled by Numba: minimum cuts along the channels of a spanning tree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = 2**62  # links of a node; visits of channels
 
 
 def edge_connectivity(ports: np.ndarray, works: np.ndarray, capacity: np.ndarray, threads: int) -> np.ndarray:
-    """int64[B]; see the package. works: bool[B, N], capacity: int32[B, N, P]."""
+    """Return int64[B] as `torusweep_kernels.blocks.edge_connectivity`. works: bool[B, N]; capacity: int32[B, N, P]."""
     found = np.empty(len(ports), np.int64)
     size = max(1, -(-len(ports) // (threads * SHARES)))
 
@@ -76,7 +76,7 @@ def _connectivity(ports, works, capacity, found):
 
 @cached
 def _tree(root, first, to, between, parent, queue):
-    """Fill in the parents of a breadth-first tree of channels of some capacity; return the number of its nodes."""
+    """Set the parents in a breadth-first tree of channels with capacity. Return the number of nodes in the tree."""
     parent[:] = -1
     parent[root] = root
     queue[0] = root

@@ -1,9 +1,9 @@
-"""Distances and loads of a block of networks on the CPU, compiled by Numba: a network at a time, in the cache.
+"""Compiled version of `torusweep_kernels.blocks.measure_networks`. A thread measures a network at a time, in its cache.
 
-Distances by rows of bits: each node's row has a bit for each node that it reaches, and receives those of its neighbours
-level by level. Loads from one source after the other, along a queue of nodes, and back along the channels that lead one
-hop farther, which the way out has listed. Shares of a demand, 1 / paths, are sums of four numbers (`split`): of the
-first three every sum is exact in float64, in any order, so that a channel costs one vector addition and one product.
+Distances use rows of bits: a node's row has a bit for each node that it reaches, and level by level it receives those
+of its neighbours. Loads are found from one source after the other: a search lists the channels that lead one hop
+farther, and a pass back along this list adds up the loads. A share of a demand, 1 / paths, is held as four numbers
+(`split`). Sums of the first three are exact in float64 in any order: a channel costs one vector addition and product.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WIDTHS = 3, 4, 6  # ports of networks whose loops are unrolled
 
 @inlined
 def split(paths, bits, row):
-    """Write 1 / paths as four limbs: multiples of 2^−bits, of 2^−(bits + 20), of 2^−(bits + 40), and the rest."""
+    """Write 1 / paths as four limbs: multiples of 2^−bits, 2^−(bits + 20) and 2^−(bits + 40), and the remainder."""
     scale, left, step = 1.0, 1.0, 2.0**bits
     for limb in range(3):
         scale /= step
@@ -47,18 +47,18 @@ def split(paths, bits, row):
 class Scratch(NamedTuple):
     """Scratch memory of a thread, for N nodes, C = N · P channels, and rows of W words (1, or a multiple of LANES).
 
-    heads   uint32[C]      the other end of each channel; N = no channel
-    tails   uint32[C]      its own end
-    links   float64[C]     parallel links; of no length where each channel is one link
-    rows    uint64[2, N + 1, W]   bits of the nodes that each one reaches, before and after a level
-    planes  uint64[D + 1, W]  binary digits of the nodes' terminals; the last row: which nodes work
-    state   uint64[N + 1]  of the search from a source: see LEVEL
+    heads   uint32[C]      node at the other end of each channel; N = no channel
+    tails   uint32[C]      node that each channel leaves
+    links   float64[C]     parallel links of each channel; empty if each channel is one link
+    rows    uint64[2, N + 1, W]   bits of the nodes that each node reaches, before and after a level
+    planes  uint64[D + 1, W]  binary digits of the nodes' numbers of terminals; last row: bits of the working nodes
+    state   uint64[N + 1]  distance and paths of each node in the search from a source: see LEVEL
     order   uint32[N + 1]  nodes in the order of their distances
     dag     uint32[C + 1]  channels that lead one hop farther
-    paths   float64[N]     shortest paths to each node
+    paths   float64[N]     number of shortest paths to each node
     known   bool[TABLE]    whether `table`, float64[TABLE, 4], has the limbs of 1 / paths
-    unit    float64[N + 1, 4]
-    load    float64[C, 4]
+    unit    float64[N + 1, 4]  limbs of what each path to a node carries
+    load    float64[C, 4]  limbs of each channel's load
     """
 
     heads: np.ndarray
@@ -77,13 +77,13 @@ class Scratch(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """How networks are measured.
+    """Options that say how networks are measured.
 
-    loads     whether loads are wanted
-    digits    binary digits of the greatest number of terminals of a node
-    bits      of the first limb
-    unrolled  a tuple of P elements, so that loops over a node's channels are unrolled, or an empty one
-    weighted  a tuple that is not empty if channels are parallel links
+    loads     whether to compute loads
+    digits    number of binary digits of the largest number of terminals of a node
+    bits      number of bits of the first limb
+    unrolled  a tuple of P elements if loops over a node's channels are to be unrolled, else an empty tuple
+    weighted  a tuple that is not empty if channels may be parallel links
     """
 
     loads: bool
@@ -97,8 +97,8 @@ class Ways(NamedTuple):
 def search(source, ports, scratch, unrolled, weighted):
     """Search from a source: nodes in the order of their distances, path counts, channels that lead one hop farther.
 
-    unrolled, weighted  as for `measure_some`
-    Returns the numbers of nodes reached (0 if there are too many paths) and of such channels.
+    unrolled, weighted  as in `Ways`
+    Returns the number of nodes reached (0 if there are too many paths), and the number of such channels.
     """
     heads, links, state, order, dag = scratch.heads, scratch.links, scratch.state, scratch.order, scratch.dag
     state[:-1] = NEW
@@ -133,7 +133,7 @@ def search(source, ports, scratch, unrolled, weighted):
 
 @plain
 def carry_back(end, listed, terminals, bits, scratch, weighted):
-    """Add the loads of all flows from a source to `scratch.load`; return its paths to all nodes."""
+    """Add the loads of all flows from a source to `scratch.load`. Return the source's number of paths to all nodes."""
     state, order, paths, known, table, unit = (
         scratch.state,
         scratch.order,
@@ -165,8 +165,9 @@ def carry_back(end, listed, terminals, bits, scratch, weighted):
 
 @plain
 def loads_of(ports, terminals, demand, bits, scratch, unrolled, weighted, load):
-    """Fill in the loads of a network, where `demand` flits flow between each two nodes with terminals; return
-    the sum of all loads, −1 where they cannot be computed here."""
+    """Set the loads of a network with a flow of `demand` between any two nodes with terminals; return their sum, or −1
+    if they cannot be computed here.
+    """
     scratch.load[:] = 0.0
     total = 0.0
     for source in range(ports.shape[0]):
@@ -193,8 +194,7 @@ def loads_of(ports, terminals, demand, bits, scratch, unrolled, weighted, load):
 
 @plain
 def distances_of(terminals, ports, scratch, histogram, eccentricity):
-    """Fill in the histogram and the eccentricities of a network; return whether all its working nodes reach each
-    other."""
+    """Set a network's histogram and eccentricities. Return whether all working nodes reach each other."""
     heads, rows, planes = scratch.heads, scratch.rows, scratch.planes
     nodes, words = rows.shape[1] - 1, rows.shape[2]
     now, after = 0, 1
@@ -240,8 +240,9 @@ def distances_of(terminals, ports, scratch, histogram, eccentricity):
 
 @plain
 def prepare(ports, terminals, capacity, scratch):
-    """Fill in the channels of a network, and the bits of its nodes; return what each node sends to each other, if all
-    that have terminals have equally many, otherwise 0."""
+    """Set a network's channels and node bits. Return the demand between two nodes with terminals; 0 if their numbers of
+    terminals differ.
+    """
     heads, links, planes = scratch.heads, scratch.links, scratch.planes
     nodes, width = ports.shape
     planes[:] = 0
@@ -279,8 +280,9 @@ def prepare(ports, terminals, capacity, scratch):
 
 @cached
 def measure_some(ports, terminals, capacity, ways, histogram, eccentricity, connected, load, hops, alone):
-    """Fill in the results of `measure` for some networks. Terminals and capacity are empty in their second dimension if
-    each node has one terminal, and each channel is one link."""
+    """Set the results of `measure` for some networks. terminals: [B, 0] if each node has one; capacity: [B, 0, 0] if
+    each channel is one link.
+    """
     nodes, width = ports.shape[1:]
     channels = nodes * width
     words = 1 if nodes <= 64 else -(-nodes // (64 * LANES)) * LANES
@@ -317,7 +319,7 @@ def measure_some(ports, terminals, capacity, ways, histogram, eccentricity, conn
 
 
 def measure(task: Task, threads: int) -> Measured:
-    """See `reference.measure`."""
+    """Compiled version of `reference.measure`, which describes the results."""
     networks, nodes, width = task.ports.shape
     histogram = np.zeros((networks, nodes + 1), np.int64)
     eccentricity = np.empty((networks, nodes), np.int32)

@@ -1,4 +1,4 @@
-"""A block of networks on a GPU by one launch of measure.cu: a block of threads for each network."""
+"""A block of networks on a GPU, by one launch of measure.cu: each network has its own block of threads."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ NUMBERED = 2**16 - 2  # nodes and channels that 16 bits number
 
 
 def measure(task: Task, threads: int | None = None) -> Measured:
-    """See `reference.measure`.
+    """GPU version of `reference.measure`, which describes the results.
 
-    Networks too large for a block's shared memory take their loads one by one; if even distances do not fit, CuPy runs
-    the specification.
+    If loads do not fit a thread block's shared memory, each network's loads are computed alone. If distances do not fit
+    either, CuPy runs the specification.
     """
     with cuda.gpu_errors("torusweep_kernels.blocks"):
         device = cuda.Gpu()
@@ -44,19 +44,19 @@ def measure(task: Task, threads: int | None = None) -> Measured:
 
 
 def shared(nodes: int, width: int, most: int, *, loads: bool) -> int:
-    """Shared memory of a block in bytes, for `most` pairs of a root and a node at once."""
+    """Return a thread block's shared memory in bytes, for `most` pairs of a root and a node at once."""
     most, channels = max(most, LEAST), nodes * width
     numbers = 8 * (4 + loads * (3 * most + 2 * channels)) + 4 * (6 + nodes)
     return -(-(numbers + 2 * (channels + most + loads * (channels + nodes + 1)) + nodes) // 8) * 8
 
 
 def size_of(nodes: int, width: int) -> int:
-    """Device memory of a network in bytes."""
+    """Return the device memory of a network in bytes."""
     return 16 * nodes * width + 24 * nodes + 8 * (nodes + 1) + 12
 
 
 def measured(device: cuda.Gpu, kernel: Any, task: Task, loads: bool) -> tuple[np.ndarray, ...]:
-    """Measure networks that fit in the device's memory, by one launch."""
+    """Measure networks that fit in the device's memory together, by one launch."""
     cupy = device.cupy
     networks, nodes, width = task.ports.shape
     terminals = np.ones((networks, nodes), np.int32) if task.terminals is None else task.terminals

@@ -1,8 +1,8 @@
-"""The specification: levels of all networks, roots and nodes at once, the same code for NumPy and CuPy.
+"""Specification of `measure_networks`: levels of all networks, roots and nodes at once, with NumPy or CuPy.
 
-From each root, nodes are found by their distance to it, and their paths to it are counted: paths(v) = Σ paths(w) over
-the channels that lead nearer, to w. From the farthest level inwards, unit(v) = demand(v) / paths(v) + Σ unit(u) over
-the channels that lead from a farther u to v; the channel between v and w carries unit(v) · paths(w).
+Nodes are found by their distance to each root, and their shortest paths to it are counted: paths(v) = Σ paths(w) over
+the channels from v to a nearer node w. Then, from the farthest level inwards, unit(v) = demand(v) / paths(v) + Σ
+unit(u) over the channels from a farther node u to v. The channel from v to w carries unit(v) · paths(w).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Task(NamedTuple):
     loads: bool
 
     def part(self, first: int, size: int) -> Task:
-        """Some of the networks."""
+        """Return the task for networks first … first + size − 1."""
         own = slice(first, first + size)
         return Task(
             self.ports[own],
@@ -45,9 +45,9 @@ Measured = tuple[np.ndarray, np.ndarray, np.ndarray, "np.ndarray | None", "np.nd
 
 
 def shares(terminals: np.ndarray) -> np.ndarray:
-    """float64[…, N]: share of each terminal's flits for each node: 1 / T for each of its terminals, int32[…, N].
+    """Return float64[…, N]: each terminal's share of flits for a node, 1 / T for each of the node's terminals.
 
-    They are added up as `torusweep.traffic.matrix.Traffic.at_nodes` adds them.
+    They are added up in the way of `torusweep.traffic.matrix.Traffic.at_nodes`. terminals: int32[…, N].
     """
     total = np.maximum(terminals.sum(axis=-1, keepdims=True, dtype=np.int64), 1)
     share = np.zeros(terminals.shape)
@@ -57,7 +57,7 @@ def shares(terminals: np.ndarray) -> np.ndarray:
 
 
 def measure(task: Task, threads: int | None = None, xp: Any = np) -> Measured:
-    """(histogram int64[B, N + 1], eccentricity, connected, load, hops, alone bool[B]: loads that are not computed)."""
+    """Return (histogram int64[B, N + 1], eccentricity, connected, load, hops, alone bool[B]: loads still missing)."""
     networks, nodes, width = task.ports.shape
     size = max(1, SCRATCH // (BYTES * nodes * nodes + 100 * nodes * width))
     parts = [measure_some(task.part(first, size), xp) for first in range(0, networks, size)]
@@ -68,12 +68,12 @@ def measure(task: Task, threads: int | None = None, xp: Any = np) -> Measured:
 
 
 def total_of(load: np.ndarray) -> float:
-    """The sum of all loads, rounded once."""
+    """Return the sum of all loads, rounded once."""
     return fsum(load.ravel().tolist())
 
 
 def measure_some(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Histogram, eccentricity, connected and load of networks whose arrays fit in memory together."""
+    """Return histogram, eccentricity, connected and load of networks whose arrays fit in memory together."""
     networks, nodes, _ = task.ports.shape
     given = np.ones((networks, nodes), np.int32) if task.terminals is None else task.terminals
     terminals = xp.asarray(given.astype(np.int64))
@@ -118,7 +118,7 @@ def measure_some(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def loads_of(heads: Any, links: Any, distance: Any, paths: Any, demand: Any, level: int, xp: Any) -> np.ndarray:
-    """float64[B, N, P]; distance, paths [B, N + 1, N] and demand [B, N, N] from each node to each root."""
+    """Return float64[B, N, P]. distance, paths [B, N + 1, N] and demand [B, N, N] are from each node to each root."""
     networks, nodes, width = heads.shape
     network = xp.arange(networks)[:, None]
     if bool((paths > np.finfo(np.float64).max).any()):
@@ -151,7 +151,7 @@ def loads_of(heads: Any, links: Any, distance: Any, paths: Any, demand: Any, lev
 
 
 def refuse_paths() -> NoReturn:
-    """Raise OverflowError."""
+    """Raise OverflowError because two nodes have too many shortest paths."""
     raise OverflowError(
         "measure_networks: expected at most 1.8e308 shortest paths between two nodes, got more;"
         " minimal_loads with next-hops has no such limit"
@@ -159,8 +159,7 @@ def refuse_paths() -> NoReturn:
 
 
 def feeders(heads: Any, xp: Any) -> tuple[Any, Any]:
-    """(channels, tails), int64[B, N, Q]: the channels v · P + port that lead to each node, N · P = none, and their
-    tails."""
+    """Return int64[B, N, Q] twice: the channels v · P + port into each node (N · P = none), and their tails v."""
     networks, nodes, width = heads.shape
     number = nodes * width
     flat = heads.reshape(networks, number)

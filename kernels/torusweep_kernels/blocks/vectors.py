@@ -1,4 +1,4 @@
-"""The inner loops of blocks of networks, with LLVM's vector instructions: a row is four numbers, or four words."""
+"""Inner loops over blocks of networks, in LLVM vector instructions. A row is four numbers or four words."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ LANES = 4  # limbs of a number; words of a row that are gathered at once, where 
 
 @intrinsic
 def carry(context, heads, tails, dag, listed, paths, links, unit, load, weighted):
-    """For channels c = dag[listed − 1 … 0], from v = tails[c] to w = heads[c]: load[c] += paths[v] · unit[w], and
-    unit[v] += unit[w]; if `weighted` is not an empty tuple, unit[w] times links[c]. Rows of unit and load are limbs."""
+    """Set load[c] += paths[v] · unit[w], unit[v] += unit[w] for channels c = dag[listed − 1 … 0] from v to w, limb by
+    limb. If `weighted` is not an empty tuple, unit[w] is first multiplied by links[c].
+    """
 
     def codegen(context, builder, signature, arguments):
         v = Vectors(
@@ -41,7 +42,7 @@ def carry(context, heads, tails, dag, listed, paths, links, unit, load, weighted
 
 @intrinsic
 def copy_row(context, source, place, target, where):
-    """target[where] = source[place], rows of limbs."""
+    """Set target[where] = source[place]; both are rows of limbs."""
 
     def codegen(context, builder, signature, arguments):
         v = Vectors("source place target where", LANES, context, builder, signature, arguments)
@@ -53,7 +54,7 @@ def copy_row(context, source, place, target, where):
 
 @intrinsic
 def gather(context, rows, heads, first, last, own, block, blocks, after):
-    """after[own] = rows[own] | rows[heads[c]] for the channels c = first … last − 1, of four words of these rows."""
+    """Set four words of after[own] = rows[own] | rows[heads[c]] for the channels c = first … last − 1."""
 
     def codegen(context, builder, signature, arguments):
         v = Vectors("rows heads first last own block blocks after", LANES, context, builder, signature, arguments)

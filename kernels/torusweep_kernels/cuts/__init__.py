@@ -1,4 +1,4 @@
-"""Minimum cuts: between nearby nodes by augmenting paths, and relative to the weight behind the cut."""
+"""Minimum cuts between nearby nodes (by augmenting paths), and cuts with the least ratio of capacity to weight."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 
 class Channels(NamedTuple):
-    """A network's channels by their tails, each with its reverse channel.
+    """A network's channels, sorted by their tails, each with its reverse channel.
 
     first     int64[N + 1]  channels first[u] … first[u + 1] − 1 leave node u
-    to        int32[E]      their heads, ascending for each node
-    capacity  int64[E]      links; 0 if only the reverse channel exists
-    back      int64[E]      the reverse channel
+    to        int32[E]      head of each channel, ascending for each tail
+    capacity  int64[E]      number of links; 0 if only the reverse channel exists
+    back      int64[E]      number of the reverse channel
     """
 
     first: np.ndarray
@@ -24,14 +24,14 @@ class Channels(NamedTuple):
 
 
 def both_ways(first: np.ndarray, to: np.ndarray, capacity: np.ndarray) -> Channels:
-    """Add a reverse channel of capacity 0 to each channel that has none."""
+    """Add to channels the number of each one's reverse, which must be listed (with capacity 0 if it is missing)."""
     from torusweep_kernels.cuts import cpu
 
     return Channels(first, to, capacity, cpu.ways_back(first, to))
 
 
 class LeastCut(NamedTuple):
-    """The links of a minimum cut (at most `enough`), the searched pairs, and the visits of channels."""
+    """The number of links of a minimum cut (at most `enough`), the searched pairs, and the channel visits."""
 
     links: int
     pairs: int
@@ -39,10 +39,10 @@ class LeastCut(NamedTuple):
 
 
 def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enough: int, looks: int) -> LeastCut:
-    """The least number of links whose removal leaves some head without a path from its tail; at most `enough`.
+    """Return the least number of links (at most `enough`) whose removal leaves some head without a path from its tail.
 
     tails, heads  int[K], K ≥ 1 pairs of distinct nodes
-    looks         limit on visits of channels: the search ends after the pair that exceeds it
+    looks         limit on channel visits: the search ends after the pair that exceeds it
 
     A minimum cut has as many links as there are link-disjoint paths (Menger 1927; Ford & Fulkerson 1956). Augmenting
     paths are searched breadth first from both nodes at once, so that a search between near nodes stays near them. A
@@ -55,7 +55,7 @@ def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enoug
 
 
 class RatioCut(NamedTuple):
-    """A set of nodes, bool[N]: the capacity that leaves it, its weight, and the number of flows computed."""
+    """A set of nodes (inside, bool[N]), the capacity that leaves it, its weight, and the number of flows computed."""
 
     capacity: int
     weight: int
@@ -64,14 +64,14 @@ class RatioCut(NamedTuple):
 
 
 def least_ratio_cut(channels: Channels, weight: np.ndarray, sinks: np.ndarray) -> RatioCut:
-    """The set S of nodes with the least ratio c(δ⁺S) / w(S) of its leaving capacity to its weight.
+    """Return the set S of nodes with the least ratio c(δ⁺S) / w(S) of its leaving capacity to its weight.
 
-    weight  int[N] ≥ 0     of each node; w(S) > 0
-    sinks   int[K], K ≥ 1  S lacks at least one of these nodes
+    weight  int[N] ≥ 0     weight of each node; w(S) > 0
+    sinks   int[K], K ≥ 1  at least one of these nodes is not in S
 
-    Every sink can receive `capacity / weight` units a cycle from each unit of weight elsewhere, all at once, and no
-    greater rate serves all sinks. Method: for each sink, a maximum flow at the rate of the best cut so far; if it does
-    not carry all, its minimum cut is better (Dinkelbach 1967). All arithmetic is in whole numbers.
+    Every sink can receive `capacity / weight` units per cycle from each unit of weight elsewhere, all at once, and no
+    greater rate suits all sinks. Method: for each sink, a maximum flow at the rate of the best cut so far. If it does
+    not carry everything, its minimum cut is better (Dinkelbach 1967). All arithmetic is in whole numbers.
     """
     from torusweep_kernels.cuts import flow
 
@@ -81,12 +81,12 @@ def least_ratio_cut(channels: Channels, weight: np.ndarray, sinks: np.ndarray) -
 
 
 class Strength(NamedTuple):
-    """The strength trees / links: the spanning trees that can be packed for each use of a link.
+    """The strength trees / links of a graph: the most spanning trees that can be packed per use of a link.
 
     trees, links  int, without a common factor
-    part          int32[N]  part of each node in a partition with `trees / links` crossing links for each part but one,
+    part          int32[N]  each node's part in a partition with `trees / links` crossing links for each part but one,
                   which proves that no more trees can be packed
-    entering      int64[E]  how often each channel leads away from node 0 in 2 · trees trees that use a link 2 · links
+    entering      int64[E]  how often each channel leads away from node 0, in 2 · trees trees that use a link 2 · links
                   times for each unit of capacity; the two directions of a link have 2 · links together
     """
 
@@ -97,11 +97,11 @@ class Strength(NamedTuple):
 
 
 def strength(channels: Channels) -> Strength:
-    """The strength of a connected undirected graph: min c(P) / (|P| − 1) over partitions P into two parts or more.
+    """Return the strength of a connected undirected graph: min c(P) / (|P| − 1) over partitions P into ≥ 2 parts.
 
-    c(P) is the capacity of the links between the parts. As many spanning trees can be packed (Nash-Williams 1961;
-    Tutte 1961). Method: find the partition that violates the least ratio so far most, by a maximum flow for each
-    node (Cunningham 1985), until none violates it.
+    c(P) is the capacity of links between parts. As many spanning trees can be packed (Nash-Williams 1961; Tutte 1961).
+    Method: find the partition that violates the least ratio so far most, by a maximum flow for each node
+    (Cunningham 1985), until none violates it.
 
     channels  both directions of every link, of the same capacity
     """
@@ -131,15 +131,15 @@ def strength(channels: Channels) -> Strength:
 def dominating_set(
     first: np.ndarray, to: np.ndarray, into: np.ndarray, origin: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(members int32[M], cluster int32[N]): a dominating set in both directions, in order of nodes.
+    """Return (members int32[M], cluster int32[N]): a set of nodes, ascending, that dominates in both directions.
 
-    Every node is a member, or it has a channel to a member and one from a member.
+    Every node is a member, or has a channel to a member and a channel from a member.
 
     first, to     int64[N + 1], int32[E]  channels first[u] … first[u + 1] − 1 lead from node u to `to`
     into, origin  int64[N + 1], int32[E]  channels into[v] … into[v + 1] − 1 lead to node v from `origin`
-    cluster       place in `members` of the first member that is the node, or a neighbour in either direction
+    cluster       index in `members` of the first member that is the node or its neighbour in either direction
 
-    The set is chosen greedily, by the nodes' numbers.
+    Nodes are taken greedily in the order of their numbers.
     """
     from torusweep_kernels.cuts import cpu
 
@@ -147,10 +147,10 @@ def dominating_set(
 
 
 def spanning_tree(first: np.ndarray, to: np.ndarray, cluster: np.ndarray, clusters: int) -> np.ndarray:
-    """int32[clusters]: each cluster's parent in a breadth-first tree from cluster 0; −1 = root or not reached.
+    """Return int32[clusters]: each cluster's parent in a breadth-first tree from cluster 0; −1 = root or not reached.
 
     first, to  int64[N + 1], int32[E]  channels first[u] … first[u + 1] − 1 lead from node u to `to`
-    cluster    int32[N]                of each node, 0 … clusters − 1; a channel joins those of its ends
+    cluster    int32[N]                cluster of each node, 0 … clusters − 1; a channel joins its ends' clusters
     """
     from torusweep_kernels.cuts import cpu
 

@@ -9,7 +9,7 @@ from torusweep_kernels.compile import cached
 
 @cached
 def least_cut(first, to, capacity, back, tails, heads, enough, limit):
-    """See the package: (links, pairs, looks)."""
+    """Compiled version of `torusweep_kernels.cuts.least_cut`; returns (links, pairs, looks)."""
     nodes, channels = len(first) - 1, len(to)
     flow = np.zeros(channels, np.int64)  # of a channel minus that of its reverse channel
     used = np.empty(channels, np.int64)  # channels whose flow must be reset
@@ -51,7 +51,7 @@ def least_cut(first, to, capacity, back, tails, heads, enough, limit):
 
 @cached
 def _meet(first, to, capacity, back, flow, seen, by, queues, tail, head, search):
-    """(the channel on which the searches from tail and head met, or −1; channels visited).
+    """Return the channel on which the searches from tail and head met (−1: none), and the number of channel visits.
 
     Only channels with residual capacity are used. Each step expands the smaller of the two frontiers by one level.
     """
@@ -85,7 +85,7 @@ def _meet(first, to, capacity, back, flow, seen, by, queues, tail, head, search)
 
 @cached
 def _joined(to, back, by, tail, head, met, path):
-    """Write the channels of the path on which two searches met, in any order; return their number."""
+    """Write the channels, in any order, of the path through the meeting point of two searches. Return its length."""
     path[0] = met
     length = 1
     node = to[back[met]]
@@ -103,7 +103,7 @@ def _joined(to, back, by, tail, head, met, path):
 
 @cached
 def ways_back(first, to):
-    """See `both_ways` in the package. Rows are in rising order, and so are the channels into each node."""
+    """Return each channel's reverse. Each node's heads are ascending, and so are the tails of the channels into it."""
     back = np.empty(len(to), np.int64)
     following = first[:-1].copy()
     for channel in range(len(to)):
@@ -114,7 +114,7 @@ def ways_back(first, to):
 
 @cached
 def dominating_set(first, to, into, origin):
-    """See the package."""
+    """Compiled version of `torusweep_kernels.cuts.dominating_set`."""
     nodes = len(first) - 1
     leads, led = (
         np.zeros(nodes, np.bool_),
@@ -143,7 +143,7 @@ def dominating_set(first, to, into, origin):
 
 @cached
 def spanning_tree(first, to, cluster, clusters):
-    """See the package."""
+    """Compiled version of `torusweep_kernels.cuts.spanning_tree`."""
     nodes = len(first) - 1
     begin = np.zeros(clusters + 1, np.int64)
     for node in range(nodes):

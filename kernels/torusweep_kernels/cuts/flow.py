@@ -1,6 +1,6 @@
 """Maximum flow from the supplies of many nodes to one sink, compiled by Numba.
 
-Built on it: the strength of a graph, and the cut of the least ratio of capacity to weight.
+It is used to compute the strength of a graph, and the cut with the least ratio of capacity to weight.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from torusweep_kernels.compile import cached
 
 @cached
 def scratch(nodes):
-    """Arrays that `push` works in: level, queue, following, path."""
+    """Return the work arrays of `push`: level, queue, following, path."""
     return (
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int32),
@@ -23,13 +23,13 @@ def scratch(nodes):
 
 @cached
 def push(first, to, back, room, supply, sink, level, queue, following, path):
-    """Send as much of all nodes' supply as possible to the sink; return how much.
+    """Send as much as possible of all nodes' supply to the sink. Return the amount sent.
 
     first, to, back  as in `Channels`
-    room     int64[E]  residual capacity of each channel, changed
-    supply   int64[N]  flow that each node has to send, reduced by what it sends
+    room     int64[E]  residual capacity of each channel; updated
+    supply   int64[N]  flow that each node has to send; reduced by what is sent
 
-    Each phase finds the distance of every node to the sink over channels with room, by a search from the sink. It sends
+    Each phase finds every node's distance to the sink over channels with room, by a search from the sink. It sends
     supply along channels that lead one step nearer until no such path is left (Dinic 1970). Distances never become
     smaller, so that there are at most N phases.
     """
@@ -73,7 +73,7 @@ def push(first, to, back, room, supply, sink, level, queue, following, path):
 
 @cached
 def _advance(first, to, room, supply, sink, source, level, following, path):
-    """Write the channels of a path from the source to the sink that leads nearer with each step; return its room."""
+    """Write the channels of a path to the sink on which each step leads nearer. Return the path's room, 0 if none."""
     node, length = source, 0
     while node != sink:
         while following[node] < first[node + 1]:
@@ -101,7 +101,7 @@ def _advance(first, to, room, supply, sink, source, level, following, path):
 
 @cached
 def reach(first, to, room, supply, queue, inside):
-    """Mark in `inside` the nodes with supply left, and the nodes that this supply could reach."""
+    """Mark in `inside` the nodes with supply left, and all nodes that this supply could reach."""
     end = 0
     for node in range(len(first) - 1):
         inside[node] = supply[node] > 0
@@ -121,7 +121,7 @@ def reach(first, to, room, supply, queue, inside):
 
 @cached
 def with_drain(first, to, back):
-    """(first, to, back) with an additional node N, the drain, to which the last channel of every node leads."""
+    """Return (first, to, back) with an additional node N, the drain. The last channel of every node leads to it."""
     nodes, channels = len(first) - 1, len(to)
     first_ = np.empty(nodes + 2, np.int64)
     to_ = np.empty(channels + 2 * nodes, np.int32)
@@ -143,12 +143,12 @@ def with_drain(first, to, back):
 
 @cached
 def truncate(first, to, back, capacity, drained, trees, links):
-    """(int64[N] y, int32[N] part of each node): Σ y is the least sum of links · c(δS) − 2 · trees over the sets S of
-    any partition.
+    """Return (y int64[N], part int32[N]). Σ y is the least Σ (links · c(δS) − 2 · trees) over all partitions
+    into sets S.
 
     drained  (first, to, back) of `with_drain`
-    y is the greatest vector with y(S) ≤ links · c(δS) − 2 · trees for all sets S, node by node in their order; the
-    sets for which equality holds form the partition (Dilworth's truncation; Cunningham 1985).
+    Node by node in order, y is made as great as y(S) ≤ links · c(δS) − 2 · trees allows for all sets S. The sets with
+    equality form the partition; `part` is each node's set (Dilworth's truncation; Cunningham 1985).
     """
     nodes = len(first) - 1
     first_, to_, back_ = drained
@@ -186,9 +186,9 @@ def truncate(first, to, back, capacity, drained, trees, links):
 
 @cached
 def orient(first, to, back, drained, share, wanted):
-    """int64[E]: an orientation of every link's 2 · share units in which `wanted` units enter each node.
+    """Return int64[E]: orient the 2 · share units of every link so that `wanted` units enter each node.
 
-    share  int64[E]  of a channel and its reverse alike
+    share  int64[E]  equal for a channel and its reverse
     """
     nodes = len(first) - 1
     first_, to_, back_ = drained
@@ -213,7 +213,7 @@ def orient(first, to, back, drained, share, wanted):
 
 @cached
 def least_ratio_cut(first, to, capacity, back, weight, sinks):
-    """See the package: (capacity that leaves the set, weight in it, bool[N] the set, flows computed)."""
+    """Compiled `torusweep_kernels.cuts.least_ratio_cut`; returns (leaving capacity, weight, bool[N] the set, flows)."""
     nodes = len(first) - 1
     level, queue, following, path = scratch(nodes)
     supply = np.empty(nodes, np.int64)

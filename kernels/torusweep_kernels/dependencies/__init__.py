@@ -1,4 +1,4 @@
-"""Channel dependencies: which channel packets request while they hold another, and a shortest cycle of them.
+"""Channel dependencies: which channels packets request while they hold another, and a shortest cycle of dependencies.
 
 The kernels walk every packet along its routes.
 """
@@ -21,11 +21,11 @@ DEPENDS, FIRST = 1, 2  # bits of `Channels.depends`
 class Channels(NamedTuple):
     """Marks of channels and dependencies. A node has W = P · C virtual channels, numbered port · C + class.
 
-    used      bool[N, W]      some packet passes the channel
+    used      bool[N, W]      whether some packet passes the channel
     depends   uint8[N, W, W]  bit DEPENDS: some packet passes channel w of node u, then w' of the node that w leads to;
-                              bit FIRST: they are the first two of some packet's route
-    ending    bool[N, W]      the channel is some route's last
-    starting  bool[N, W]      some route's first
+                              bit FIRST: these are the first two channels of some packet's route
+    ending    bool[N, W]      whether the channel is some route's last
+    starting  bool[N, W]      whether the channel is some route's first
     """
 
     used: np.ndarray
@@ -35,17 +35,17 @@ class Channels(NamedTuple):
 
 
 def no_channels(nodes: int, width: int) -> Channels:
-    """Channels without marks, for N nodes of W channels each."""
+    """Return `Channels` without any marks, for N nodes with W channels each."""
     used, ending, starting = np.zeros((3, nodes, width), bool)
     return Channels(used, np.zeros((nodes, width, width), np.uint8), ending, starting)
 
 
 class Moves(NamedTuple):
-    """The network by directions.
+    """The network as moves in directions.
 
     to    int32[N, D]  node that each direction leads to, −1 = none
     port  int8[N, D]   port of that direction
-    wrap  bool[N, D]   the hop crosses a dateline
+    wrap  bool[N, D]   whether the hop crosses a dateline
     """
 
     to: np.ndarray
@@ -54,9 +54,9 @@ class Moves(NamedTuple):
 
 
 class Packets(NamedTuple):
-    """int32[B] each: source, destination and route of every packet.
+    """The source, destination and route of every packet, int32[B] each.
 
-    Its routes are the rows first[route] … first[route + 1] − 1 of `Runs`.
+    Rows first[route] … first[route + 1] − 1 of `Runs` are a packet's routes.
     """
 
     source: np.ndarray
@@ -66,7 +66,7 @@ class Packets(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """int8, int16, int16 [R, L]: direction, hops and phase of the runs of each route. Runs of 0 hops are skipped."""
+    """Direction int8[R, L], hops int16[R, L] and phase int16[R, L] of each route's runs. Runs of 0 hops are skipped."""
 
     direction: np.ndarray
     hops: np.ndarray
@@ -78,15 +78,15 @@ def mark_routes(
 ) -> None:
     """Walk every packet along all its routes, and mark its channels and dependencies in `channels`.
 
-    classes  int8[F, 2]  virtual-channel class, 0 … C − 1, of each phase, before and after a dateline
-    memory   which dateline crossings count besides this hop's own:
-             "run"   earlier ones of the same run
+    classes  int8[F, 2]  virtual-channel class (0 … C − 1) of each phase, before and after a dateline
+    memory   which dateline crossings count, besides the hop's own:
+             "run"   earlier ones in the same run
              "axis"  earlier ones along the same axis (directions 2i and 2i + 1) in the same phase
-             "path"  earlier ones of the route
-             "ahead" all of the same run, earlier or later
+             "path"  all earlier ones on the route
+             "ahead" all in the same run, earlier or later
 
-    Raises ValueError for an unknown `memory`, and for a route that does not lead to its destination; it names the first
-    such packet.
+    Raises ValueError for an unknown `memory`, and if a route does not lead to its packet's destination; the message
+    names the first such packet.
     """
     if memory not in MEMORIES:
         raise ValueError(f"mark_routes: expected memory of {', '.join(MEMORIES)}, got {memory!r}")
@@ -114,11 +114,11 @@ def mark_layers(
     """Mark the channels and dependencies of all shortest paths from sources to destinations in a graph of states.
 
     states     int32[S, Q]  state reached through each arc, −1 = none
-    port       int8[S, Q]   the network's port that the arc takes, −1: it stays at the node
-    node       int32[S]     the node of each state
+    port       int8[S, Q]   the network's port that the arc uses; −1: the packet stays at the node
+    node       int32[S]     node of each state
     starts     int32[N]     state in which a packet enters the network at each node
-    finishes   int32[N]     state in which it has arrived there
-    sources, destinations  int32[·]  nodes that send, and that receive, each once
+    finishes   int32[N]     state in which a packet has arrived at each node
+    sources, destinations  int32[·]  nodes that send, and nodes that receive; each is listed once
 
     For each destination, search backwards from it, then forwards over the states that packets reach. A node's channels
     are its ports. Pairs without a path are skipped; FIRST is not marked.
@@ -136,13 +136,13 @@ def mark_layers(
 
 
 def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Hops from each node to each destination, and the nodes sorted by them.
+    """Return the hops from each node to each destination, and the nodes sorted by these hops.
 
-    ports         int32[N, P]  the network
+    ports         int32[N, P]  node at the other end of each port, −1 = none
     destinations  int32[T]
     returns       away int16[T, N], the hops; order int32[T, N], the nodes, nearest first
 
-    Raises ValueError where some node has no path to a destination, or is 2¹⁵ or more hops away.
+    Raises ValueError if some node has no path to a destination, or is 2¹⁵ or more hops away from it.
     """
     from torusweep_kernels.dependencies import cpu
     from torusweep_kernels.distance.single_source import incoming_links
@@ -158,15 +158,15 @@ def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarr
 
 
 class Escapes(NamedTuple):
-    """The next nodes of adaptive packets and their escape channels.
+    """The next nodes of adaptively routed packets, and their escape channels.
 
     There are T destinations, N nodes and C escape channels.
 
-    channel  int32[T, N]  a node's escape channel, −1 at the destination
-    away     int16[T, N]  hops from a node to the destination
-    order    int32[T, N]  the nodes, nearest first
-    ports    int32[N, P]  the network
-    ends     int32[C]     the node that a channel leads to
+    channel  int32[T, N]  escape channel at each node for each destination; −1 at the destination
+    away     int16[T, N]  hops from each node to the destination
+    order    int32[T, N]  nodes, nearest first
+    ports    int32[N, P]  node at the other end of each port
+    ends     int32[C]     node that each escape channel leads to
     """
 
     channel: np.ndarray
@@ -177,26 +177,26 @@ class Escapes(NamedTuple):
 
 
 def dependents_of(requested: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """bool[C]: the escape channels that depend on a channel in `requested`, bool[C], directly or not (Duato 1993).
+    """Return bool[C]: escape channels that depend, directly or indirectly, on a channel of `requested` (Duato 1993).
 
     An escape channel depends on another one if a packet that holds it may request the other one for the same
-    destination, at the end of the channel or after adaptive hops.
+    destination, at the end of the channel or after adaptive hops. requested: bool[C].
     """
     return _swept("dependents_of", requested, escapes)
 
 
 def dependencies_of(held: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """bool[C]: the escape channels on which a channel in `held`, bool[C], depends, directly or not (Duato 1993)."""
+    """Return bool[C]: escape channels on which a channel of `held`, bool[C], depends, directly or not (Duato 1993)."""
     return _swept("dependencies_of", held, escapes)
 
 
 def raise_heights(height: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """int32[C]: heights of the escape channels, each raised above those of its dependencies.
+    """Return int32[C]: heights of the escape channels, each raised above the heights of its dependencies.
 
-    height   int32[C]  heights before
+    height   int32[C]  heights so far
 
-    One call is one pass over all destinations. It may raise a channel's dependencies after the channel, so several
-    passes are needed. When a pass raises nothing, every dependency leads to a lower channel, and there is no cycle.
+    One call is one pass over all destinations. A pass may raise a channel's dependencies after the channel, so several
+    passes are needed. If a pass raises nothing, every dependency leads to a lower channel, and there is no cycle.
     """
     from torusweep_kernels.dependencies import cpu
 
@@ -220,18 +220,18 @@ def _swept(kernel: str, given: np.ndarray, escapes: Escapes) -> np.ndarray:
 
 
 def _shared_out(function: Callable[[tuple[np.ndarray, ...]], Result], *arrays: np.ndarray) -> list[Result]:
-    """Apply the function to each thread's share of the arrays, which have a row for each destination."""
+    """Call the function in each thread on its share of the arrays, which have a row for each destination."""
     threads = len(os.sched_getaffinity(0))
     return in_threads(function, list(zip(*(np.array_split(array, threads) for array in arrays))), threads)
 
 
 def shortest_cycle(first: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """The nodes of a shortest cycle of a directed graph, in order; empty without one.
+    """Return the nodes of a shortest cycle of a directed graph, in order; an empty array if there is no cycle.
 
     first  int64[V + 1]  arcs first[v] … first[v + 1] − 1 leave node v
-    to     int32[E]      their heads
+    to     int32[E]      head of each arc
 
-    A search starts from every node over nodes of larger numbers, up to the length of the best cycle so far.
+    From every node, a search visits nodes with larger numbers, up to the length of the best cycle so far.
     """
     from torusweep_kernels.dependencies import cpu
 

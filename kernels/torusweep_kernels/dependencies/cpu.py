@@ -1,4 +1,4 @@
-"""Dependencies on the CPU, compiled by Numba: walks of packets hop by hop."""
+"""Compiled version of `torusweep_kernels.dependencies`: packets are walked hop by hop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torusweep_kernels.compile import cached
 
 @cached
 def follow(channels, moves, packets, runs, classes, memory, width):
-    """See `mark_routes`; returns the number of the first packet that does not arrive, or −1."""
+    """Compiled version of `mark_routes`. Returns the number of the first packet that does not arrive, or −1."""
     used, depends, ending, starting = channels
     to, port, wrap = moves
     source, destination, route, first = packets
@@ -58,8 +58,7 @@ def follow(channels, moves, packets, runs, classes, memory, width):
 
 @cached
 def mark_layers(used, depends, states, port, node, starts, finishes, sources, destinations, begins, before):
-    """See `mark_layers` in the package; arcs begins[s] … begins[s + 1] − 1 of `before` are the states that lead to
-    s."""
+    """Compiled `torusweep_kernels.dependencies.mark_layers`; before[begins[s] : begins[s + 1]] lead to state s."""
     count, arcs = states.shape
     away = np.full(count, -1, np.int32)
     reached = np.zeros(count, np.bool_)
@@ -101,7 +100,7 @@ def mark_layers(used, depends, states, port, node, starts, finishes, sources, de
 
 @cached
 def shortest_cycle(first, to):
-    """See the package."""
+    """Compiled version of `torusweep_kernels.dependencies.shortest_cycle`."""
     count = len(first) - 1
     seen = np.full(count, -1, np.int32)  # the root of the search that reached a node last
     parent = np.empty(count, np.int32)
@@ -140,9 +139,9 @@ def shortest_cycle(first, to):
 
 @cached
 def nearest_first(begins, before, destinations, away, order):
-    """See the package; fills away and order.
+    """Compiled version of `torusweep_kernels.dependencies.nearest_first`; sets `away` and `order`.
 
-    The links to node v come from the nodes before[begins[v]] … before[begins[v + 1] − 1].
+    The links into node v come from the nodes before[begins[v]] … before[begins[v + 1] − 1].
     """
     nodes = away.shape[1]
     for t in range(len(destinations)):
@@ -168,7 +167,7 @@ def nearest_first(begins, before, destinations, away, order):
 
 @cached
 def dependents_of(requested, held, channel, away, order, ports, ends):
-    """See `dependents_of` in the package; marks `held`."""
+    """Compiled version of `torusweep_kernels.dependencies.dependents_of`; marks the channels in `held`."""
     nodes, degree = ports.shape
     ahead = np.empty(nodes, np.bool_)  # the node, or one on a shortest path from it, requests a channel of `requested`
     for t in range(len(channel)):
@@ -191,7 +190,7 @@ def dependents_of(requested, held, channel, away, order, ports, ends):
 
 @cached
 def dependencies_of(held, requested, channel, away, order, ports, ends):
-    """See `dependencies_of` in the package; marks `requested`."""
+    """Compiled version of `torusweep_kernels.dependencies.dependencies_of`; marks the channels in `requested`."""
     nodes, degree = ports.shape
     reached = np.empty(nodes, np.bool_)  # a packet that holds a channel of `held` may come to the node
     for t in range(len(channel)):
@@ -214,7 +213,7 @@ def dependencies_of(held, requested, channel, away, order, ports, ends):
 
 @cached
 def raise_heights(height, channel, away, order, ports, ends):
-    """See `raise_heights` in the package; changes `height`."""
+    """Compiled version of `torusweep_kernels.dependencies.raise_heights`; raises `height` in place."""
     nodes, degree = ports.shape
     ahead = np.empty(nodes, np.int32)  # the greatest height on shortest paths from here, this node's own included
     for t in range(len(channel)):

@@ -18,7 +18,7 @@ class Distances(NamedTuple):
 
     histogram     int64[G, D+1]     (source, node) pairs of each group at each distance; pairs without a path are not
                                     counted; D is the largest distance
-    eccentricity  int32[S] | None   largest distance from each source to a counted node that it reaches; 0 without one
+    eccentricity  int32[S] | None   largest distance from each source to a counted node that it reaches; 0 if none
     """
 
     histogram: np.ndarray
@@ -36,39 +36,39 @@ def all_pairs_distance(
     backend: str = "auto",
     threads: int | None = None,
 ) -> Distances:
-    """Distances from every source to every node, along the ports, as a histogram for each group of sources.
+    """Compute distances from every source to every node, as a histogram for each group of sources.
 
-    ports         int32[N, d]   neighbour through each port, −1 = none; links may be parallel, or have one direction
+    ports         int32[N, d]   neighbour through each port, −1 = none; links may be parallel or directed
     sources       int32[S]      nodes to start from; a node may occur several times
     groups        int32[S]      row of the histogram of each source, 0 … G−1; G = the largest + 1
-    counted       bool[N]       nodes that count as destinations; all by default. Paths may lead through the others
-    removed       int32[S, F]   nodes that are removed with their links for that source; −1 = none
+    counted       bool[N]       nodes that count as destinations; None for all. Paths may lead through other nodes
+    removed       int32[S, F]   for each source, nodes that are removed with their links; −1 = none
     eccentricity  whether to return the eccentricities
-    backend       auto, numpy, numba or cupy; the result is the same to the bit. auto: cupy for 2·10⁸ pairs and more
-                  where there is a GPU, otherwise numba
+    backend       auto, numpy, numba or cupy; the result is the same to the bit. auto: cupy from 2·10⁸ pairs on if
+                  there is a GPU, otherwise numba
     threads       CPU threads; by default all that Numba may use
 
-    Method: bit-parallel breadth-first search, in pull form: a bit for each source, rows of 64-bit words for each node,
+    Method: bit-parallel breadth-first search in pull form: a bit for each source, a row of 64-bit words for each node,
     one OR for each link and level (Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", VLDB
-    2014). Memory, in rows of a bit for each source and node: two of 512 bits a thread (numba), three of 1024 (numpy),
-    two or three of at most 4096 (cupy), fewer for large networks; and the links by their heads, as lists, so that a hub
-    of a million links costs no more than these. Numba uses a queue for few sources, and for thousands of levels. On a
-    GPU, near sources are searched from together; if a level brings little, only that is read.
+    2014). Memory for each node: two rows of 512 bits per thread (numba), three rows of 1024 bits per thread (numpy),
+    two or three rows of at most 4096 bits (cupy), fewer bits for large networks; also the links by their heads, as
+    lists, so that a hub costs only its links. Numba uses a queue for few sources, and for thousands of levels. On a
+    GPU, near sources are searched from together, and if few rows change in a level, only these are read.
 
     Raises ValueError for arrays that contradict each other, `torusweep_kernels.backend.BackendUnavailable` for cupy
-    without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where the GPU's memory is too small for the network.
+    without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` if the GPU's memory is too small for the network.
     """
     task = checked(Task(ports, sources, groups, counted, removed, eccentricity), threads, "all_pairs_distance")
     return searched(task, backends.resolve(backend, large=pairs(task) >= LARGE), threads)
 
 
 def nodes_by_distance(ports: np.ndarray, source: int) -> tuple[np.ndarray, np.ndarray]:
-    """(int32[R]: the nodes that `source` reaches, nearest first, itself included; int64[D+1]: nodes at each distance).
+    """Return the nodes that `source` reaches, nearest first (int32[R]), and how many there are at each distance.
 
     ports  int32[N, d], neighbour through each port, −1 = none
+    returns  int32[R], which includes `source`; int64[D+1]
 
-    A plain search with a queue, for the distance of every single node. Raises ValueError for a source
-    that is no node.
+    A plain search with a queue, for distances to single nodes. Raises ValueError if the source is no node.
     """
     from torusweep_kernels.distance.single_source import breadth_first
 
@@ -80,7 +80,7 @@ def nodes_by_distance(ports: np.ndarray, source: int) -> tuple[np.ndarray, np.nd
 
 
 def pairs(task: Task) -> int:
-    """(source, node) pairs of a task."""
+    """Number of (source, node) pairs of a task."""
     return len(task.sources) * len(task.ports)
 
 
@@ -92,12 +92,12 @@ def searched(task: Task, backend: str, threads: int | None) -> Distances:
 
 
 def nothing(task: Task) -> Distances:
-    """The distances from no source."""
+    """Return the distances of a task without sources."""
     return Distances(np.zeros((0, 1), np.int64), np.zeros(0, np.int32) if task.eccentricity else None)
 
 
 def checked(task: Task, threads: int | None, where: str) -> Task:
-    """The task with arrays of the right types. Raises a ValueError that begins with `where` if they are wrong."""
+    """Return the task with arrays of the right types. Raises ValueError, beginning with `where`, if they are wrong."""
     check(*task[:5], threads, where)
     ports, sources, groups = (np.ascontiguousarray(array, np.int32) for array in task[:3])
     counted = None if task.counted is None else np.ascontiguousarray(task.counted)
@@ -114,7 +114,7 @@ def check(
     threads: int | None,
     where: str,
 ) -> None:
-    """Check that the arrays agree; the error names the array and what was expected."""
+    """Raise ValueError if the arrays do not agree; the message names the array and what was expected."""
     expect = expecting(where)
     for name, array in (("ports", ports), ("sources", sources), ("groups", groups), ("removed", removed)):
         expect(

@@ -1,7 +1,7 @@
-"""Distances on the CPU, compiled by Numba: each thread searches from a block of sources.
+"""Distances on the CPU, compiled by Numba. Each thread searches from one block of sources at a time.
 
-The threads are Python's; the compiled functions release the GIL. Numba's own threads do not allow two Python threads to
-start parallel work at once, and a barrier at each level would cost more than the level.
+The threads are Python's, because the compiled functions release the GIL. With Numba's own threads, two Python threads
+could not start parallel work at once, and a barrier at each level would cost more than the level.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STEEP = 4  # levels per lane above which a queue is faster than bits
 
 
 def distances(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """(histogram int64[G, D+1], eccentricity int32[S] | None); see `all_pairs_distance`."""
+    """Compiled version of `all_pairs_distance`: (histogram int64[G, D+1], eccentricity int32[S] | None)."""
     threads = thread_count(threads)
     ports = np.ascontiguousarray(task.ports, np.int32)
     if len(task.sources) <= FEW * threads:
@@ -56,14 +56,13 @@ def distances(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray |
 
 
 def width(words: int, nodes: int, threads: int) -> int:
-    """Words of a row: the width that takes the least time for `words` words, of those whose buffers fit into
-    SCRATCH."""
+    """Return the number of words of a row that takes the least time for `words` words and keeps within SCRATCH."""
     fitting = [w for w in COST if 16 * w * nodes <= SCRATCH] or [1]
     return min(fitting, key=lambda w: -(-words // (w * threads)) * COST[w])
 
 
 class Network:
-    """The graph as the compiled searches read it, and scratch memory that blocks reuse."""
+    """The graph in the form that the compiled searches read, and scratch memory that blocks reuse."""
 
     def __init__(self, task: Task, ports: np.ndarray) -> None:
         self.task = task
@@ -79,10 +78,10 @@ class Network:
             self.weight = np.full(task.nodes, -1, np.int64)
 
     def found(self, block: Block) -> Part | tuple[Block, np.ndarray]:
-        """The block's distances: by bits, or by a queue if the network has very many levels.
+        """Return a block's distances, found with bits, or with a queue if the network has very many levels.
 
-        Counts per word of few levels need little memory. They are added up once for all blocks: adding up each takes a
-        tenth of a small search.
+        If there are few levels, counts per word need little memory. They are returned with the block, and added up once
+        for all blocks: adding up each block's takes a tenth of a small search.
         """
         if not self.steep:
             levels, counts = self.search(block)
@@ -93,7 +92,7 @@ class Network:
         return one_by_one(self.task, self.ports, block.slots[block.slots != EMPTY])
 
     def search(self, block: Block) -> tuple[int, np.ndarray]:
-        """(levels, counts) of `bits.search`; levels 0 where a queue would be faster."""
+        """Return (levels, counts) of `level.search` for a block; levels is 0 if a queue would be faster."""
         kept_at = kept = None
         if self.weight is not None:
             kept_node, rows = barred(self.task, block)
@@ -119,7 +118,7 @@ class Network:
 
 
 def one_by_one(task: Task, ports: np.ndarray, slots: np.ndarray) -> Part:
-    """Compute the same with a queue, one source after another."""
+    """Compute the distances from the sources at places `slots` with a queue, one source after another."""
     seen, queue, counts = (
         np.full(task.nodes, -1, np.int32),
         np.empty(task.nodes, np.int32),
@@ -142,8 +141,9 @@ def one_by_one(task: Task, ports: np.ndarray, slots: np.ndarray) -> Part:
 
 
 def buffers(words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two uint64[words], aligned to cache lines, half a page apart: a store and a load at the same offset within a page
-    would delay each other."""
+    """Return two uint64[words], aligned to cache lines and half a page apart: a store and a load at the same offset
+    within a page would delay each other.
+    """
     line, page = 8, 512
     raw = np.empty(2 * words + 2 * page, np.uint64)
     first = -(raw.ctypes.data // 8) % line

@@ -1,4 +1,4 @@
-"""Distances on a GPU: the kernels of levels.cu. Many levels of many searches are launched before the host waits."""
+"""Distances on a GPU (levels.cu). Many levels of many searches are launched before the host waits for the device."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ROWS_OF_TALLY = 31  # that a thread counts at once
 
 
 def distances(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray | None]:
-    """(histogram int64[G, D+1], eccentricity int32[S] | None); see `all_pairs_distance`."""
+    """GPU version of `all_pairs_distance`: (histogram int64[G, D+1], eccentricity int32[S] | None)."""
     plain = task._replace(eccentricity=False)  # which needs no counts of each lane
     in_order, per_lane = pack(plain)
     with cuda.gpu_errors("torusweep_kernels.distance"):
@@ -67,9 +67,9 @@ def distances(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.nd
 
 
 class Levels(NamedTuple):
-    """What some levels of a search found.
+    """The results of some levels of a search.
 
-    gained  int[levels, counters+1]   counted new bits of each group of sources; the last: pieces that `sparse` read
+    gained  int[levels, counters+1]   counted new bits of each group of sources; last column: pieces that `sparse` read
     news    uint32[levels, lanes/32]  lanes that gained a counted bit; [levels, 1] unless eccentricities are wanted
     pairs   int[levels, lanes]        counted new bits of each lane; [levels, 1] unless the block counts per lane
     """
@@ -80,9 +80,9 @@ class Levels(NamedTuple):
 
 
 class Counts:
-    """Results of `blocks` searches side by side on the device, so that one copy fetches all.
+    """Results of `blocks` searches next to each other on the device, so that a single copy fetches them all.
 
-    Each has int32[levels + 2], whether there was something to do for each level and for the next one; then `Levels`.
+    Each search has int32[levels + 2], whether there was work for each level and for the next one; then its `Levels`.
     """
 
     def __init__(self, cupy: Any, blocks: int, levels: int, sizes: tuple[int, int, int]) -> None:
@@ -92,12 +92,12 @@ class Counts:
 
     @staticmethod
     def words(levels: int, sizes: tuple[int, int, int]) -> tuple[int, int, int, int]:
-        """Words of 8 bytes of each array; sizes: of a level of `Levels`. The number of levels is even."""
+        """Return the number of 8-byte words of each array. sizes: those of one level of `Levels`. levels is even."""
         counters, news, pairs = sizes
         return levels // 2 + 1, levels * (counters + 1), levels // 2 * max(news, 1), levels // 2 * max(pairs, 1)
 
     def of(self, row: Any) -> tuple[Any, Levels]:
-        """(happened, its levels) of a block's row, on the device or of a copy."""
+        """Return (happened, `Levels`) of one block's row, which is on the device or in a copy."""
         a, b, c, d = self.ends
         found = Levels(row[a:b], row[b:c].view(np.uint32), row[c:d].view(np.uint32))
         return row[:a].view(np.int32), Levels(*(array.reshape(self.levels, -1) for array in found))
@@ -106,8 +106,8 @@ class Counts:
 class Search(NamedTuple):
     """A block of sources, with its data on the device.
 
-    groups int64[k]; which int32[words]: group of each word. On the device: source int32[lanes], −1 = unused;
-    full uint64[words]: the lanes in use; counter: the same as `which`
+    groups int64[k]; which int32[words]: each word's group, as an index into `groups`. On the device: source
+    int32[lanes], −1 = unused; full uint64[words]: bits of the used lanes; counter: copy of `which`
     """
 
     block: Block
@@ -119,7 +119,7 @@ class Search(NamedTuple):
 
 
 class Network:
-    """The graph on the device, and the two buffers that blocks reuse."""
+    """The graph on the device, and the buffers that blocks reuse."""
 
     def __init__(self, task: Task, per_lane: bool) -> None:
         self.task, self.per_lane = task, per_lane
@@ -149,7 +149,7 @@ class Network:
         self.in_a_row = False  # whether so many levels will do for most searches
 
     def width(self, needed: int) -> int:
-        """Pieces of a row, a power of 2: at most as many as are needed, fit in the cache, and fit in free memory."""
+        """Return the pieces of a row, a power of 2: at most those needed, those that fit the cache, and free memory."""
         row = 2 * PIECE * self.task.nodes  # bytes of one piece in both buffers
         free = self.gpu.free()
 
@@ -164,14 +164,14 @@ class Network:
         return pieces
 
     def wide(self, pieces: int) -> int:
-        """Pieces of a row for near sources: WIDE where that is more and half of the free memory holds them."""
+        """Return the pieces of a row for near sources: at least WIDE, if half of the free memory holds these rows."""
         wide = max(pieces, WIDE)
         while wide > pieces and (3 * PIECE + 2) * self.task.nodes * wide > self.gpu.free() // 2:
             wide //= 2
         return wide
 
     def make_room(self, pieces: int) -> None:
-        """Zero buffers uint64[2, N+1, 2·pieces]: the last row stays empty, for predecessors that are missing."""
+        """Make zeroed buffers uint64[2, N+1, 2·pieces]. The last row stays 0; it stands for missing predecessors."""
         self.is_sparse = False
         self.make_buffers(2, pieces)
 
@@ -192,14 +192,14 @@ class Network:
         self.read = self.visits = 0  # pieces that `sparse` read, and might have read
 
     def read_share(self) -> float:
-        """Pieces that `sparse` read, as a share of all pieces in all levels."""
+        """Return the share of pieces that `sparse` read, of all pieces in all levels."""
         return self.read / max(self.visits, 1)
 
     def parts(self, blocks: Iterable[Block]) -> Iterator[Part]:
-        """The blocks' distances. The host waits for the device once for the counts of several blocks.
+        """Yield the blocks' distances. The host waits for the device once for the counts of several blocks.
 
-        A search begins where the one before it came to its end. If that needs more levels than were launched, all later
-        searches do nothing, and the host goes on with it.
+        A search begins when the search before it has ended. If that needs more levels than were launched, all later
+        searches do nothing, and the host continues it.
         """
         searches = self.searches(list(blocks))
         at = 0  # the first search that is not done
@@ -227,7 +227,7 @@ class Network:
             self.in_a_row = done and depth < self.ahead
 
     def searches(self, blocks: Sequence[Block]) -> list[Search]:
-        """The data of all blocks, copied to the device at once."""
+        """Return the data of all blocks, which are copied to the device at once."""
         if not blocks:
             return []
         slots = np.concatenate([block.slots for block in blocks])
@@ -242,7 +242,7 @@ class Network:
         return [Search(block, *groups[i], *(array[i] for array in device)) for i, block in enumerate(blocks)]
 
     def counts(self, searches: Sequence[Search]) -> Counts:
-        """Counts of the first of these searches, as many as COUNTS allows; fewer, or levels, where memory ends."""
+        """Return `Counts` for the first of these searches: as many as COUNTS allows, fewer if memory is short."""
         lanes = len(searches[0].block.slots)
         counters = 1 if self.per_lane else max(len(search.groups) for search in searches)
         sizes = counters, lanes // 32 if self.news else 0, lanes if self.per_lane else 0
@@ -258,7 +258,7 @@ class Network:
         return found
 
     def launch(self, search: Search, counts: Counts, i: int, *, goes_on: bool) -> None:
-        """Launch the levels of a search, number i of these counts; goes_on: its rows exist already."""
+        """Launch the levels of a search, number i of these counts. goes_on: whether its rows exist already."""
         happened, found = counts.of(counts.array[i])
         rows, flags, method = tuple(self.state), tuple(self.is_new), np.int32(self.is_sparse)
         if goes_on:
@@ -294,7 +294,7 @@ class Network:
             self.kept_at[kept_node] = -1
 
     def keep(self, block: Block) -> tuple[Any, Any]:
-        """(nodes that lanes may not enter, the other lanes of each), whose places the device then knows."""
+        """Return the nodes that some lanes may not enter, and each one's other lanes. Sets `kept_at` on the device."""
         if not self.removed:
             return None, self.none
         kept_node, kept = (self.cupy.asarray(array) for array in barred(self.task, block))
@@ -302,7 +302,7 @@ class Network:
         return kept_node, kept
 
     def part(self, search: Search, found: Sequence[Levels]) -> Part:
-        """A block's distances, from the results of its levels."""
+        """Return a block's distances, from the results of its levels."""
         task, block = self.task, search.block
         lane = np.flatnonzero(block.slots != EMPTY)
         slot = block.slots[lane]

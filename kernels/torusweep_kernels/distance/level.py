@@ -1,14 +1,13 @@
-"""One level of the search from many sources; a node's row takes one or two vector registers.
+"""Breadth-first search from many sources at once, a bit for each, in vector instructions.
 
-Numba compiles loops over the words of a row to code several times slower than vector loads of the whole row. The loops
-are therefore written with LLVM's instructions. The row's width is a type (a tuple's length): each is compiled once.
+Numba compiles loops over the words of a row to code several times slower than vector loads of the whole row, so the
+loops are written as LLVM instructions. A row takes one or two vector registers. Its width is a type (a tuple's length),
+for each of which the code is compiled once.
 
-Breadth-first search of many sources at once, one bit each, in vector instructions.
+Row v of a buffer holds the sources that have reached node v. A level computes, for every node,
+new[v] = old[v] | OR over predecessors u of old[u]. The bits that a level adds are the pairs at that distance.
 
-Row v of a buffer holds the sources that have reached node v. A level is, for every node,
-new[v] = old[v] | OR over predecessors u of old[u]; the bits that a level adds are the pairs at that distance.
-
-32 consecutive nodes form a tile. A tile is skipped at a level if neither it nor a tile that it reads changed at the
+A tile is 32 consecutive nodes. It is skipped in a level if neither it nor a tile that it reads changed in the
 last level, and always once every lane has reached all of its nodes. On a torus only the wave fronts remain.
 """
 
@@ -30,9 +29,9 @@ class Graph(NamedTuple):
     """The arcs by head, and the tiles that each tile reads.
 
     start        int64[N+1]  arcs start[v] … start[v+1] − 1 lead to node v
-    predecessor  int32[A]    their tails
-    degree       number of arcs into every node, 0 if it varies
-    tile_start, tile_predecessor  int32[T+1], int32[·]: the same for tiles; empty if skipping them does not pay
+    predecessor  int32[A]    tail of each arc
+    degree       number of arcs into every node; 0 if it varies
+    tile_start, tile_predecessor  int32[T+1], int32[·]: the same for tiles; empty if skipping tiles does not pay
     """
 
     start: np.ndarray
@@ -43,10 +42,10 @@ class Graph(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The lanes that may enter a node; None if all may enter all nodes.
+    """The lanes that may enter each node; None if every lane may enter all nodes.
 
-    kept_at  int32[N]      a node's row of `kept`
-    kept     uint64[M·W]   lanes that may enter
+    kept_at  int32[N]      each node's row of `kept`
+    kept     uint64[M·W]   rows of lanes that may enter
     """
 
     kept_at: np.ndarray | None
@@ -55,11 +54,11 @@ class Limits(NamedTuple):
 
 @intrinsic
 def advance(context, graph, limits, weight, old, new, low, high, full, totals, fresh, width):
-    """One level for the nodes low … high − 1.
+    """Compute one level for the nodes low … high − 1.
 
-    weight int64[N]: −1 where a node counts as a destination, else 0; None where all count; old, new uint64[N·W];
-    full uint64[W]: the lanes in use; totals uint64[W] receives the number of new bits, fresh
-    uint64[TILE·W] the new bits themselves, each unless None; width: a tuple of W elements.
+    weight int64[N]: −1 where a node counts as a destination, else 0; None if all count. old, new: uint64[N·W].
+    full uint64[W]: the used lanes. totals uint64[W] receives the number of new bits, fresh
+    uint64[TILE·W] the new bits themselves; either may be None. width: a tuple of W elements.
     Returns 1 if anything changed, plus 2 if every lane has reached all these nodes.
     """
     words = len(width)
@@ -149,18 +148,18 @@ def tally(context, fresh, rows, lanes, width):
 
 @cached
 def search(graph, limits, weight, old, new, origin, totals, fresh, counts, steep, width):
-    """All levels of one block.
+    """Search all levels of one block.
 
-    graph, limits, weight   see `level`
+    graph, limits, weight   as in `advance`
     old, new                uint64[N·W]: scratch
-    origin                  int32[64·W]: the node that each lane starts from, −1 = unused
+    origin                  int32[64·W]: node from which each lane starts, −1 = unused
     totals, fresh           scratch: int64[W] to count per word, or uint64[TILE·W] to count per lane; the other is None
     counts                  zeros, int64[levels, W] or int32[levels, 64·W], with room for some levels
-    steep                   levels for each used lane, above which a queue is faster
+    steep                   levels per used lane above which a queue is faster
     width                   a tuple of W elements
 
-    Returns (levels, counts), the new pairs at each distance. levels is 0 if the search has at least WORD levels and
-    `steep` for each used lane.
+    Returns (levels, counts): the new pairs at each distance. levels is 0 if the search has at least WORD levels and
+    at least `steep` per used lane.
     """
     words = len(width)
     nodes = len(graph.start) - 1
@@ -226,9 +225,9 @@ def search(graph, limits, weight, old, new, origin, totals, fresh, counts, steep
 
 @cached
 def tile_graph(start, predecessor):
-    """(tile_start int32[T+1], tile_predecessor int32[·]): which other tiles each tile reads.
+    """Return (tile_start int32[T+1], tile_predecessor int32[·]): the other tiles that each tile reads.
 
-    Empty if a tile reads more than TILE others on average: looking at them would cost more than it saves.
+    Both are empty if a tile reads more than TILE others on average: looking at them would cost more than it saves.
     """
     nodes = len(start) - 1
     tiles = -(-nodes // TILE)
@@ -251,8 +250,8 @@ def tile_graph(start, predecessor):
 
 
 def filled_up(start: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | slice]:
-    """(start, node, the places of the arcs given): where nearly all nodes have the same number of arcs and none has
-    more, as after faults, all get as many by arcs to themselves. Such loops are compiled without a test of their end.
+    """Return (start, node, places of the given arcs), with arcs from nodes to themselves added so that all nodes have
+    equally many, if nearly all had (as after faults). Such loops are compiled without a test of their end.
 
     start int64[N+1], node int32[A] as in `by_head`
     """
@@ -267,5 +266,5 @@ def filled_up(start: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def graph_of(start: np.ndarray, predecessor: np.ndarray, degree: int) -> Graph:
-    """The `Graph` of arcs sorted by head (see `predecessors.predecessors`)."""
+    """Return the `Graph` of arcs sorted by head (see `reference.predecessors`)."""
     return Graph(start, predecessor, degree, *tile_graph(start, predecessor))

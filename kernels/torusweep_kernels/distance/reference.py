@@ -1,12 +1,10 @@
-"""The specification: whole-array operations level by level, the same code for NumPy and CuPy.
+"""Specification of all-pairs distances: whole-array operations level by level, with NumPy or CuPy.
 
 A node has a row of 64-bit words, with a bit for each source. A level ORs into every node's row that of its first
 predecessor, then that of its second, and so on. Nodes are renumbered by decreasing number of predecessors: those with a
 p-th predecessor come first, and a hub adds short steps instead of a wide table.
 
-Predecessors of every node, for kernels in which a node pulls from its in-neighbours.
-
-Packing of sources into bits, which all three implementations share.
+All three implementations share the lists of every node's predecessors, and the packing of sources into bits.
 
 A lane is one bit, a word has 64 lanes, and a block is the few words that one search carries through the network.
 Sources are sorted by group. Large groups each start at a new word, so that the bits of a word count pairs of one group.
@@ -34,8 +32,8 @@ SCRATCH = 2**29  # bytes that a thread's buffers may take before rows get narrow
 class Task(NamedTuple):
     """The arguments of `all_pairs_distance`, with the same meaning.
 
-    ports int32[N, d], sources int32[S], groups int32[S], counted bool[N] | None,
-    removed int32[S, F] | None, eccentricity: whether to return each source's
+    ports int32[N, d], sources int32[S], groups int32[S], counted bool[N] | None, removed int32[S, F] | None,
+    eccentricity: whether to return each source's eccentricity
     """
 
     ports: np.ndarray
@@ -51,15 +49,15 @@ class Task(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Rows of the histogram."""
+        """Number of rows of the histogram."""
         return int(self.groups.max(initial=-1)) + 1
 
 
 class Block(NamedTuple):
     """The lanes of one search.
 
-    words      words of a row
-    slots      int64[64·words], position in `sources` of each lane, −1 = unused
+    words      number of words of a row
+    slots      int64[64·words], place in `sources` of each lane's source, −1 = unused
     per_lane   whether pairs must be counted lane by lane
     """
 
@@ -71,9 +69,9 @@ class Block(NamedTuple):
 class Seeds(NamedTuple):
     """The initial state of a block.
 
-    node, lane  int64[L]                          the source of each used lane
-    full        uint64[words]                     the used lanes
-    kept_node   int64[M], kept uint64[M, words]   nodes that are removed for some lanes, and the other lanes
+    node, lane  int64[L]                          source node and number of each used lane
+    full        uint64[words]                     bits of the used lanes
+    kept_node   int64[M], kept uint64[M, words]   nodes that some lanes may not enter, and the lanes that may
     """
 
     node: np.ndarray
@@ -84,9 +82,9 @@ class Seeds(NamedTuple):
 
 
 def pack(task: Task, sources: np.ndarray | None = None, *, per_lane_allowed: bool = True) -> tuple[np.ndarray, bool]:
-    """(slots int64[64·words], per_lane): all lanes, sorted by group, and whether pairs are counted per lane.
+    """Return (slots int64[64·words], per_lane): all lanes, sorted by group, and whether pairs are counted per lane.
 
-    sources int64[S]: the order of a group's positions in `sources`; as they are by default
+    sources int64[S]: order of the places in `sources` within a group; None for ascending
     """
     order = np.argsort(task.groups if sources is None else task.groups[sources], kind="stable")
     order = order if sources is None else sources[order]
@@ -105,7 +103,7 @@ def pack(task: Task, sources: np.ndarray | None = None, *, per_lane_allowed: boo
 
 
 def blocks(slots: np.ndarray, words: int, per_lane: bool) -> Iterator[Block]:
-    """Blocks of `words` words; the last one is filled up with unused lanes."""
+    """Yield blocks of `words` words; the last block is filled up with unused lanes."""
     lanes = words * WORD
     filled = np.concatenate([slots, np.full(-len(slots) % lanes, EMPTY, np.int64)])
     for begin in range(0, len(filled), lanes):
@@ -113,7 +111,7 @@ def blocks(slots: np.ndarray, words: int, per_lane: bool) -> Iterator[Block]:
 
 
 def seeds(task: Task, block: Block) -> Seeds:
-    """The sources of a block's lanes, and the nodes that lanes must not enter."""
+    """Return the sources of a block's lanes, and the nodes that some lanes must not enter."""
     used = block.slots != EMPTY
     lane = np.flatnonzero(used)
     slot = block.slots[lane]
@@ -122,7 +120,7 @@ def seeds(task: Task, block: Block) -> Seeds:
 
 
 def barred(task: Task, block: Block) -> tuple[np.ndarray, np.ndarray]:
-    """(kept_node, kept) of `Seeds`."""
+    """Return (kept_node, kept) as in `Seeds`: nodes that some lanes may not enter, and the lanes that may."""
     if task.removed is None:
         return np.zeros(0, np.int64), np.zeros((0, block.words), np.uint64)
     lane = np.flatnonzero(block.slots != EMPTY)
@@ -147,8 +145,7 @@ class Part(NamedTuple):
 
 
 def part(task: Task, block: Block, counts: np.ndarray) -> Part:
-    """The part from new pairs at each distance: int[levels, words], or int[levels, lanes] if the block counts per
-    lane."""
+    """Return the `Part` for new pairs per distance: int[levels, words], or int[levels, lanes] if counted per lane."""
     slots = block.slots if block.per_lane else block.slots[::WORD]  # a used word's first lane is used
     used = np.flatnonzero(slots != EMPTY)
     of_slot = task.groups[slots[used]]  # in rising order, as `pack` has them
@@ -160,7 +157,7 @@ def part(task: Task, block: Block, counts: np.ndarray) -> Part:
 
 
 def groups_of_words(task: Task, block: Block) -> tuple[np.ndarray, np.ndarray]:
-    """(groups int64[k], in rising order; int32[words], which of them a word's lanes belong to, 0 for unused words)."""
+    """Return (int64[k]: groups in ascending order; int32[words]: index of each word's group, 0 if unused)."""
     first = block.slots[::WORD]  # a used word's first lane is used
     groups, used = np.unique(task.groups[first[first != EMPTY]], return_inverse=True)
     which = np.zeros(block.words, np.int32)
@@ -169,7 +166,7 @@ def groups_of_words(task: Task, block: Block) -> tuple[np.ndarray, np.ndarray]:
 
 
 def side_by_side(counted: Sequence[tuple[Block, np.ndarray]]) -> tuple[Block, np.ndarray]:
-    """Join blocks that count per word into one, with their new pairs at each distance, int64[levels, words]."""
+    """Join blocks that count per word into one, and their new pairs at each distance into int64[levels, words]."""
     counts = np.zeros((max(len(levels) for _, levels in counted), sum(block.words for block, _ in counted)), np.int64)
     first = 0
     for block, levels in counted:
@@ -179,13 +176,13 @@ def side_by_side(counted: Sequence[tuple[Block, np.ndarray]]) -> tuple[Block, np
 
 
 def last_level(reached: np.ndarray) -> np.ndarray:
-    """int32[L]: the last level at which each column of bool[levels, L] is true; 0 if none."""
+    """Return int32[L]: the last level at which each column of bool[levels, L] is true; 0 if none is."""
     last = len(reached) - 1 - np.argmax(reached[::-1], axis=0)
     return np.where(reached.any(axis=0), last, 0).astype(np.int32)
 
 
 def collect(task: Task, parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray | None]:
-    """(int64[G, D+1], int32[S] | None): the sum of the parts, without trailing columns of zeros."""
+    """Return (int64[G, D+1], int32[S] | None): the sum of the parts, without trailing columns of zeros."""
     eccentricity = np.zeros(len(task.sources), np.int32) if task.eccentricity else None
     depth = max((piece.columns.shape[1] for piece in parts), default=1)
     histogram = np.zeros((task.rows, depth), np.int64)
@@ -199,9 +196,9 @@ def collect(task: Task, parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray |
 
 
 def predecessors(ports: Any, xp: Any = np) -> tuple[Any, Any]:
-    """(start int64[N+1], predecessor int32[A]): node v is reached by one link from predecessor[start[v] : start[v+1]].
+    """Return (start int64[N+1], predecessor int32[A]): links from predecessor[start[v] : start[v+1]] lead to node v.
 
-    ports int32[N, d]. Rows have any length, so that a hub costs only its links.
+    ports int32[N, d]. Rows may have any length, so that a hub costs only its links.
     """
     flat = ports.ravel()
     present = xp.flatnonzero(flat >= 0)
@@ -209,7 +206,7 @@ def predecessors(ports: Any, xp: Any = np) -> tuple[Any, Any]:
 
 
 def by_head(tail: Any, head: Any, nodes: int, xp: Any) -> tuple[Any, Any]:
-    """(start int64[N+1], int32[A]): the arcs' tails sorted by head; start[v] is the place of the first arc to v.
+    """Return (start int64[N+1], int32[A]): the arcs' tails sorted by head. start[v] is the place of the first arc to v.
 
     tail, head   int32[A]
     """
@@ -219,8 +216,8 @@ def by_head(tail: Any, head: Any, nodes: int, xp: Any) -> tuple[Any, Any]:
 
 
 def table(start: Any, predecessor: Any, most: int, xp: Any) -> Any:
-    """int32[k, N]: column v has the predecessors of node v, filled up with N; None where it would have no row or more
-    than `most`, or be more than half empty.
+    """Return int32[k, N]: column v has the predecessors of node v, filled up with N. Return None if it would have no
+    row or more than `most`, or be more than half empty.
 
     start int64[N+1], predecessor int32[A] as in `predecessors`
     """
@@ -235,13 +232,13 @@ def table(start: Any, predecessor: Any, most: int, xp: Any) -> Any:
 
 
 def same_degree(start: np.ndarray) -> int:
-    """The number of arcs at each node if all nodes have as many, else 0; start int64[N+1] as in `by_head`."""
+    """Return the number of arcs at each node if it is the same for all, else 0. start int64[N+1] as in `by_head`."""
     many = np.diff(start)
     return int(many[0]) if len(many) and (many == many[0]).all() else 0
 
 
 def distances(task: Task, threads: int | None, xp: Any = np) -> tuple[np.ndarray, np.ndarray | None]:
-    """(histogram int64[G, D+1], eccentricity int32[S] | None); see `all_pairs_distance`."""
+    """Specification of `all_pairs_distance`: (histogram int64[G, D+1], eccentricity int32[S] | None)."""
     slots, per_lane = pack(task, per_lane_allowed=False)
     words = max(1, min(WORDS, len(slots) // WORD, SCRATCH // (24 * task.nodes)))
     threads = 1 if xp is not np else threads or len(os.sched_getaffinity(0))
@@ -250,12 +247,12 @@ def distances(task: Task, threads: int | None, xp: Any = np) -> tuple[np.ndarray
 
 
 class Network:
-    """The graph, renumbered.
+    """The graph, with nodes renumbered as rows.
 
-    rank int64[N]      a node's row
-    layers             p-th item int64[n_p]: row of the p-th predecessor, of the n_p rows that have one
-    led_to             n_0: rows that have any predecessor
-    counted bool[N, 1] whether a row counts, or None
+    rank int64[N]      row of each node
+    layers             p-th item int64[n_p]: row of the p-th predecessor, for each of the n_p rows that have one
+    led_to             n_0: number of rows that have a predecessor
+    counted bool[N, 1] whether a row counts as a destination; None if all do
     """
 
     def __init__(self, task: Task, xp: Any) -> None:
@@ -273,7 +270,7 @@ class Network:
         self.counted = None if task.counted is None else xp.asarray(task.counted[order][:, None])
 
     def part(self, block: Block) -> Part:
-        """A block's distances."""
+        """Return a block's distances."""
         task, xp = self.task, self.xp
         clipped = {"mode": "clip"} if xp is np else {}  # `out` is several times faster; CuPy has no modes
         start = seeds(task, block)
@@ -312,7 +309,7 @@ class Network:
 
 
 def any_row(rows: Any) -> Any:
-    """uint64[W]: OR of all rows of uint64[n, W], by halving (CuPy's bitwise_or has no reduce)."""
+    """Return uint64[W]: the OR of all rows of uint64[n, W], by halving (CuPy's bitwise_or has no reduce)."""
     while len(rows) > 1:
         half = len(rows) // 2
         rest = rows[2 * half :]

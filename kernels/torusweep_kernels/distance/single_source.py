@@ -1,6 +1,6 @@
-"""Breadth-first search from one source with a queue: for few sources, and for networks of very large diameter.
+"""Breadth-first search from one source with a queue, for few sources and for networks of very large diameter.
 
-The order in which nodes are searched from: near ones together, because their searches share visits.
+Also the order in which to search from nodes: near ones together, because their searches share visits.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from torusweep_kernels.compile import cached
 
 @cached
 def breadth_first(ports, source, removed, counted, seen, mark, queue, counts):
-    """Count the nodes at each distance from one source; return the number of levels.
+    """Count the nodes at each distance from one source. Return the number of levels.
 
-    ports int32[N, d]; removed int32[F], −1 = none; counted bool[N] or None; seen int32[N]: scratch in which no element
-    equals `mark` yet; queue int32[N]: scratch; counts int64[N]: receives the counted nodes at each distance.
+    ports int32[N, d]; removed int32[F], −1 = none; counted bool[N] or None for all; seen int32[N]: scratch in which no
+    element equals `mark` yet; queue int32[N]: scratch; counts int64[N]: receives the counted nodes per distance.
     """
     for node in removed:
         if node >= 0:
@@ -44,7 +44,7 @@ def breadth_first(ports, source, removed, counted, seen, mark, queue, counts):
 
 @cached
 def incoming_links(ports):
-    """The links by their heads, as `predecessors.predecessors` returns them, by counting instead of sorting."""
+    """Return the links by their heads, as `reference.predecessors` does, but by counting instead of sorting."""
     nodes, width = ports.shape
     start = np.zeros(nodes + 1, np.int64)
     for node in range(nodes):
@@ -64,10 +64,10 @@ def incoming_links(ports):
 
 
 def near_order(ports: np.ndarray, roots: np.ndarray, block: int, *, even: bool = False) -> np.ndarray:
-    """int64[R]: places in `roots`, in blocks of so many near roots; ports int32[N, d], roots int32[R].
+    """Return int64[R]: places in `roots`, in blocks of `block` near roots. ports int32[N, d], roots int32[R].
 
-    even   where a block's surroundings have no odd cycle, as in a torus or mesh, take roots an even number of hops
-           apart: their distances to a node differ by even numbers, so that fewer of them are different
+    even   whether to take roots an even number of hops apart where a block's surroundings have no odd cycle, as in a
+           torus or mesh: their distances to a node differ by even numbers, so that fewer of them are different
     """
     by_node = np.argsort(roots, kind="stable")
     first = np.searchsorted(roots[by_node], np.arange(len(ports) + 1))
@@ -77,9 +77,9 @@ def near_order(ports: np.ndarray, roots: np.ndarray, block: int, *, even: bool =
 
 @cached
 def gathered(ports, roots, by_node, first, block, queue, even):
-    """A block is the first root that is left, and those that a short breadth-first search from it meets first.
+    """Order the roots by blocks: the first root that is left, and those that a short breadth-first search meets first.
 
-    by_node int64[R]: places in `roots` sorted by node; first int64[N+1]: place of each node's first; queue: scratch.
+    by_node int64[R]: places in `roots` sorted by node; first int64[N+1]: each node's first place in it; queue: scratch.
     """
     nodes, width = ports.shape
     result = np.empty(len(roots), np.int64)

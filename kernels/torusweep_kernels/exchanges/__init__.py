@@ -1,7 +1,7 @@
-"""Tasks on places, improved by exchanges: least hops · demand, or least load of the busiest link.
+"""Placements of tasks, improved by exchanges: least hops · demand, or least load of the busiest link.
 
 A quadratic assignment problem (Koopmans & Beckmann 1957): task t has place[t], and s sends F[s, t] to t. There are as
-many tasks as places; tasks that stand for free places send nothing.
+many tasks as places. Tasks that stand for free places send nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numpy as np
 
 
 class TaskDemand(NamedTuple):
-    """The demand between tasks, in both directions, as rows; tasks send nothing to themselves.
+    """The demand between tasks, as a list of partners for each task; tasks send nothing to themselves.
 
     first    int64[T + 1]  task t's partners are other[first[t] : first[t + 1]]
-    other    int32[E]
-    sent     float64[E]    demand of t to the partner
-    taken    float64[E]    demand of the partner to t
+    other    int32[E]      number of each partner
+    sent     float64[E]    demand from t to the partner
+    taken    float64[E]    demand from the partner to t
     """
 
     first: np.ndarray
@@ -27,11 +27,11 @@ class TaskDemand(NamedTuple):
 
 
 class PlaceRoutes(NamedTuple):
-    """The channels between any two of T places, and the share of a message on each, over its bandwidth.
+    """The channels between any two of T places, and a message's load on each.
 
     first    int64[T² + 1]  channels from place p to q: channel[first[p · T + q] : first[p · T + q + 1]]
-    channel  int32[R]
-    share    float64[R]
+    channel  int32[R]       number of each channel
+    share    float64[R]     share of a message on the channel, divided by the channel's bandwidth
     """
 
     first: np.ndarray
@@ -40,7 +40,7 @@ class PlaceRoutes(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """place int32[T], its value (hops · demand, or the busiest link's load), placements visited, whether all."""
+    """A placement int32[T], its value (hops · demand, or busiest load), placements visited, and whether all were."""
 
     place: np.ndarray
     value: float
@@ -49,7 +49,7 @@ class Searched(NamedTuple):
 
 
 def demand_of(matrix: np.ndarray) -> TaskDemand:
-    """The demand of float64[T, T], F[s, t] ≥ 0 from s to t."""
+    """Return the `TaskDemand` of a matrix float64[T, T], F[s, t] ≥ 0 from s to t."""
     both = (matrix > 0) | (matrix.T > 0)
     np.fill_diagonal(both, False)
     task, other = np.nonzero(both)
@@ -58,13 +58,13 @@ def demand_of(matrix: np.ndarray) -> TaskDemand:
 
 
 def embedded(demand: TaskDemand, near: np.ndarray, senders: int, most: int) -> np.ndarray:
-    """int32[T]: places of tasks, with all partners on near places; −1 for tasks that are left over.
+    """Return int32[T]: places for tasks such that all partners are on near places; −1 for tasks without a place.
 
-    near     bool[T, T]  symmetric
+    near     bool[T, T]  whether two places are near; symmetric
     senders  as for `fewer_hops`
-    most     limit on placing tasks; when it is reached, the longest row found so far is returned
+    most     limit on placements of a task; when it is reached, the placement of the most tasks so far is returned
 
-    Depth first: the task with the most partners that have a place comes next (the search for a
+    The search is depth first. The next task is the one with the most partners that have a place (a search for a
     subgraph of `near`, as in Ullmann 1976).
     """
     from torusweep_kernels.exchanges import cpu
@@ -75,10 +75,10 @@ def embedded(demand: TaskDemand, near: np.ndarray, senders: int, most: int) -> n
 def fewer_hops(
     demand: TaskDemand, distance: np.ndarray, place: np.ndarray, senders: int, temperatures: np.ndarray, seed: int
 ) -> Searched:
-    """Exchange tasks at random, then as long as any exchange lowers hops · demand.
+    """Exchange tasks at random, then exchange any two tasks as long as that lowers hops · demand.
 
     distance      float64[T, T]  hops from place to place
-    senders       number of first tasks that may send; the others stand for free places
+    senders       number of tasks that may send, which come first; the others stand for free places
     temperatures  float64[B]     one for each T random exchanges: an exchange that costs D more is done with
                                  probability exp(−D / temperature) (Kirkpatrick, Gelatt & Vecchi 1983)
     """
@@ -94,11 +94,11 @@ def fewer_hops(
 def routes_of(
     distance: np.ndarray, terminals: np.ndarray, arcs: np.ndarray, width: np.ndarray, most: int
 ) -> PlaceRoutes | None:
-    """Equal shares of all shortest paths between terminals' nodes; None if that takes more than `most` entries.
+    """Return equal shares of all shortest paths between terminals' nodes; None if that takes more than `most` entries.
 
-    distance  int32[N, N]    hops; a channel of c links is c paths
-    arcs      int32[2, A]    tail and head of each channel, by tail
-    width     float64[2, A]  parallel links of each channel; its bandwidth
+    distance  int32[N, N]    hops; a channel of c links counts as c paths
+    arcs      int32[2, A]    tail and head of each channel, sorted by tail
+    width     float64[2, A]  number of parallel links of each channel; bandwidth of each channel
     """
     from torusweep_kernels.exchanges import cpu
 
@@ -113,9 +113,9 @@ def routes_of(
 def lower_load(
     demand: TaskDemand, routes: PlaceRoutes, channels: int, place: np.ndarray, rounds: int, seed: int
 ) -> Searched:
-    """Exchange tasks while that lowers the busiest link's load, or at the same load the sum of all squares.
+    """Exchange tasks while that lowers the busiest link's load, or at the same load the sum of all loads' squares.
 
-    rounds   limit on rounds through all pairs of tasks; a round that lowers nothing is the last
+    rounds   limit on rounds through all pairs of tasks; the search ends earlier if a round lowers nothing
     """
     from torusweep_kernels.exchanges import cpu
 
@@ -125,7 +125,7 @@ def lower_load(
 
 
 def busiest(demand: TaskDemand, routes: PlaceRoutes, channels: int, place: np.ndarray) -> float:
-    """The busiest link's load of a placement."""
+    """Return the busiest link's load in a placement."""
     from torusweep_kernels.exchanges import cpu
 
     return float(cpu.loads_of(*demand, *routes, channels, place.astype(np.int32)).max(initial=0.0))
@@ -141,16 +141,16 @@ def all_placements(
     routes: PlaceRoutes | None = None,
     channels: int = 0,
 ) -> Searched:
-    """Branch and bound over all placements of n tasks: the best, and whether it is proved.
+    """Search all placements of n tasks by branch and bound: the best one, and whether it is proved to be the best.
 
-    matrix    float64[n, n]  demand; the first tasks are placed first
+    matrix    float64[n, n]  demand; tasks are placed in the order of their numbers
     distance  float64[T, T]  hops from place to place
     begin     bool[T]        places to try for the first task: one of each set of equivalent places
-    place     int32[n]       a known placement, and its value: only better ones are searched for
-    most      partial placements that may be visited
-    routes    the value is the load of the busiest of `channels` channels; None: hops · demand
+    place     int32[n]       a known placement; only placements better than its `value` are searched for
+    most      limit on the number of partial placements visited
+    routes    if given, the value is the load of the busiest of `channels` channels; None: hops · demand
 
-    A partial placement is given up if its value, with all further demand over the shortest distance of any two places,
+    A partial placement is given up if its value, plus all further demand over the shortest distance of any two places,
     is no better than the best.
     """
     from torusweep_kernels.exchanges import cpu

@@ -1,4 +1,4 @@
-"""Exchanges of tasks, and all placements of a few, compiled by Numba."""
+"""Compiled version of `torusweep_kernels.exchanges`: exchanges of tasks, and all placements of a few tasks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORSE = 0.01  # relative: of the sum of squares, for a lower busiest channel
 
 @cached
 def embedded(first, other, near, senders, most):
-    """int32[T]: places of the tasks; −1 for tasks that are left over."""
+    """Compiled version of `torusweep_kernels.exchanges.embedded`: int32[T], −1 for tasks without a place."""
     places = len(near)
     order = np.empty(senders, np.int64)
     anchor = np.full(senders, -1, np.int64)  # of each task a partner before it
@@ -78,7 +78,7 @@ def embedded(first, other, near, senders, most):
 
 @cached
 def hops_of(first, other, sent, taken, distance, place):
-    """Hops · demand of a placement."""
+    """Return the hops · demand of a placement."""
     total = 0.0
     for task in range(len(place)):
         for entry in range(first[task], first[task + 1]):
@@ -88,7 +88,7 @@ def hops_of(first, other, sent, taken, distance, place):
 
 @cached
 def _change(first, other, sent, taken, distance, place, one, two):
-    """The change of hops · demand by an exchange of two tasks."""
+    """Return how much hops · demand changes if two tasks are exchanged."""
     here, there = place[one], place[two]
     total = 0.0
     for entry in range(first[one], first[one + 1]):
@@ -110,7 +110,7 @@ def _change(first, other, sent, taken, distance, place, one, two):
 
 @cached
 def fewer_hops(first, other, sent, taken, distance, place, senders, temperatures, draw):
-    """Change a placement in place; return its hops · demand."""
+    """Compiled `torusweep_kernels.exchanges.fewer_hops`. Changes `place`; returns its hops · demand."""
     tasks = len(place)
     for temperature in temperatures:
         for _ in range(tasks):
@@ -139,7 +139,7 @@ def fewer_hops(first, other, sent, taken, distance, place, senders, temperatures
 
 @cached
 def count_routes(distance, terminals, arcs):
-    """int64[T, T]: channels on shortest paths between two terminals."""
+    """Return int64[T, T]: number of channels that lie on shortest paths between two terminals' nodes."""
     places = len(terminals)
     count = np.zeros((places, places), np.int64)
     for source in range(places):
@@ -155,7 +155,7 @@ def count_routes(distance, terminals, arcs):
 
 @cached
 def paths(distance, arcs, links):
-    """float64[N, N]: shortest paths from node to node."""
+    """Return float64[N, N]: number of shortest paths from node to node."""
     nodes = len(distance)
     found = np.zeros((nodes, nodes))
     first = np.searchsorted(arcs[0], np.arange(nodes + 1))
@@ -171,7 +171,7 @@ def paths(distance, arcs, links):
 
 @cached
 def fill_routes(distance, paths, terminals, arcs, width, first):
-    """(int32[R], float64[R]): the channels of every pair, and the share on each over its bandwidth."""
+    """Return (channel int32[R], share float64[R]) of all pairs, as in `PlaceRoutes`."""
     places = len(terminals)
     channel = np.empty(first[-1], np.int32)
     share = np.empty(first[-1])
@@ -193,7 +193,7 @@ def fill_routes(distance, paths, terminals, arcs, width, first):
 
 @cached
 def _add(load, pairs, channel, share, route, amount):
-    """Add a message to the loads; return what that adds to the sum of their squares."""
+    """Add a message to the loads. Return the change of the sum of the loads' squares."""
     squares = 0.0
     if amount != 0.0:
         for entry in range(pairs[route], pairs[route + 1]):
@@ -205,7 +205,7 @@ def _add(load, pairs, channel, share, route, amount):
 
 @cached
 def _add_task(load, first, other, sent, taken, pairs, channel, share, place, task, skipped, sign):
-    """Add (sign 1) or remove (−1) all messages of a task but those of one partner; see `_add`."""
+    """Add (sign 1) or remove (−1) a task's messages, except those with the partner `skipped`. Returns as `_add`."""
     places, at, squares = len(place), place[task], 0.0
     for entry in range(first[task], first[task + 1]):
         partner = other[entry]
@@ -218,7 +218,7 @@ def _add_task(load, first, other, sent, taken, pairs, channel, share, place, tas
 
 @cached
 def _exchange(load, first, other, sent, taken, pairs, channel, share, place, one, two):
-    """Exchange two tasks; return what that adds to the sum of squares."""
+    """Exchange two tasks. Return the change of the sum of the loads' squares."""
     squares = 0.0
     for sign in (-1.0, 1.0):
         squares += _add_task(load, first, other, sent, taken, pairs, channel, share, place, one, -1, sign)
@@ -230,7 +230,7 @@ def _exchange(load, first, other, sent, taken, pairs, channel, share, place, one
 
 @cached
 def loads_of(first, other, sent, taken, pairs, channel, share, channels, place):
-    """float64[A]: the load of every channel."""
+    """Return float64[A]: the load of every channel."""
     load = np.zeros(channels)
     places = len(place)
     for task in range(places):
@@ -241,7 +241,7 @@ def loads_of(first, other, sent, taken, pairs, channel, share, channels, place):
 
 @cached
 def lower_load(first, other, sent, taken, pairs, channel, share, channels, place, rounds, draw):
-    """Change a placement in place; return the busiest channel's load."""
+    """Compiled `torusweep_kernels.exchanges.lower_load`. Changes `place`; returns the busiest channel's load."""
     tasks = len(place)
     order = draw.permutation(tasks)
     for _ in range(rounds):
@@ -269,7 +269,7 @@ def lower_load(first, other, sent, taken, pairs, channel, share, channels, place
 
 @cached
 def all_placements(matrix, distance, begin, found, value, most, by_load, pairs, channel, share, channels):
-    """Depth first over partial placements; `found` becomes the best. Returns (its value, number visited)."""
+    """Search partial placements depth first. `found` becomes the best. Returns (its value, number visited)."""
     tasks, places = len(matrix), len(distance)
     nearest = np.inf
     for one in range(places):

@@ -1,7 +1,7 @@
-"""Many draws of failed parts of one network, and the connectivity and distances of the survivors.
+"""Many random draws of failed parts of one network, and the connectivity and distances of the survivors.
 
-A part fails as a whole: a link, a node, a block of nodes. Draws are numbered; a draw depends on its number and the
-seed alone, so that threads and batches of draws do not change it.
+A part fails as a whole: a link, a node, a block of nodes. Draws are numbered. A draw depends only on its number and the
+seed, so that the division of draws among threads and batches does not change it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STREAM = 0x0A7A11  # of the random words, apart from those of walks and packets
 
 
 class Failures(NamedTuple):
-    """The failed parts of D draws: part[start[i]] … part[start[i + 1] − 1] are those of draw i.
+    """The failed parts of D draws: part[start[i]] … part[start[i + 1] − 1] fail in draw i.
 
     start int64[D + 1], part int32[F]
     """
@@ -28,10 +28,10 @@ class Failures(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The members of M parts: part m has member[start[m]] … member[start[m + 1] − 1].
+    """The members of M parts: part m has the members member[start[m]] … member[start[m + 1] − 1].
 
     start     int64[M + 1]
-    member    int64[·]  nodes; or channels, as places in ports.ravel(), each of which loses one of its parallel links
+    member    int64[·]  nodes, or channels as places in ports.ravel(); a failed channel loses one of its parallel links
     of_nodes  whether members are nodes
     """
 
@@ -41,12 +41,12 @@ class Parts(NamedTuple):
 
 
 class Network(NamedTuple):
-    """A network whose parts fail.
+    """A network with parts that may fail.
 
     ports      int32[N, P]         neighbour through each port, −1 = none
-    capacity   int32[N, P] | None  parallel links of each channel; None: 1 each
-    terminals  int64[N]            terminals at each node
-    directed   whether some channel has no channel back
+    capacity   int32[N, P] | None  number of parallel links of each channel; None: 1 each
+    terminals  int64[N]            number of terminals at each node
+    directed   whether some channel has no reverse channel
     """
 
     ports: np.ndarray
@@ -58,11 +58,10 @@ class Network(NamedTuple):
 class Outcomes(NamedTuple):
     """The survivors of each draw, int64[D] each.
 
-    surviving  terminals on nodes that work
-    largest    terminals of the component with the most; in a directed network, of a strong component
-    hops       sum of the distances of all ordered pairs of surviving terminals with a path; −1 if distances were not
-               asked for
-    diameter   the largest of these distances; −1 likewise
+    surviving  number of terminals on nodes that work
+    largest    number of terminals in the component with the most; in a directed network, in a strong component
+    hops       sum of distances over all ordered pairs of surviving terminals with a path; −1 without `distances`
+    diameter   largest of these distances; −1 without `distances`
 
     All surviving terminals reach each other if surviving = largest.
     """
@@ -83,17 +82,17 @@ def draw_failures(
     first: int = 0,
     backend: str = "auto",
 ) -> Failures:
-    """The failed parts of draws number first … first + draws − 1.
+    """Draw the failed parts of draws first … first + draws − 1.
 
     count        number of parts that fail; every set of this size is equally likely
-    probability  or each part fails with this probability, independently of the others
+    probability  alternatively, the probability with which each part fails, independently of the others
     seed         0 … 2⁶⁴ − 1
-    backend      numpy: the specification; otherwise numba; the same to the bit
+    backend      numpy: the specification; otherwise numba. Results are the same to the bit
 
-    Words of Philox4x32-10 with the counter (draw, place, stream) and the key seed. A count takes the first parts of a
-    permutation (Durstenfeld 1964; `philox.below` is biased by less than parts / 2³²), so that the failures of a draw
-    are among those of the same draw with a larger count. A probability compares 64 bits of each part with it, so that
-    they are among those of a larger probability, too.
+    Words come from Philox4x32-10 with the counter (draw, place, stream) and the key seed. With a count, the first parts
+    of a random permutation fail (Durstenfeld 1964; `philox.below` is biased by less than parts / 2³²), so that a draw's
+    failures are among those of the same draw with a larger count. With a probability, 64 bits of each part are compared
+    with it, so that the failures are among those of a larger probability, too.
 
     Raises ValueError unless exactly one of count and probability is given, 0 ≤ count ≤ parts, 0 ≤ probability ≤ 1.
     """
@@ -123,15 +122,15 @@ def after_failures(
     backend: str = "auto",
     threads: int | None = None,
 ) -> Outcomes:
-    """Connectivity and distances of the survivors after each draw.
+    """Compute connectivity and distances of the survivors after each draw.
 
-    distances  whether to compute distances; without them a draw's time is proportional to the channels
-    backend    numpy: the specification, dense matrices, for small networks; otherwise numba; the same to the bit
+    distances  whether to compute distances; without them, a draw's time is proportional to the number of channels
+    backend    numpy: the specification, dense matrices, for small networks; otherwise numba. Results are the same
     threads    CPU threads of numba; by default all that it may use. The result does not depend on it
 
-    A failed node loses its channels and its terminals; a failed link its channels. Method: bit-parallel breadth-first
-    search as in `distance`, in which a dead channel leads from a node to itself: no list of links is made anew.
-    Memory: two rows of a bit for each pair of a source and a node, a thread.
+    A failed node loses its channels and its terminals, a failed link its channels. Method: bit-parallel breadth-first
+    search as in `distance`. A dead channel leads from a node to itself, so that no list of links is made anew.
+    Memory per thread: two rows with a bit for each pair of a source and a node.
 
     Raises ValueError for arrays that contradict each other.
     """
@@ -148,7 +147,7 @@ def after_failures(
 
 
 def check(network: Network, parts: Parts, failures: Failures, threads: int | None) -> None:
-    """Check that the arrays agree; the error names the array and what was expected."""
+    """Raise ValueError if the arrays do not agree; the message names the array and what was expected."""
     expect = expecting("after_failures")
     ports = network.ports
     expect(ports.ndim == 2, "ports of shape [N, P]", ports.shape)
@@ -172,10 +171,10 @@ class Faulty(NamedTuple):
     """B networks with faults.
 
     ports     int32[B, N, P]         neighbour through each port, −1 = none
-    capacity  int32[B, N, P] | None  parallel links of each channel; None if the network without faults has None
-    works     bool[B, N]             nodes that have not failed
-    links     int64[B]               links left after the nodes failed, some of which fail; if fewer than are to fail,
-                                     no link of this network has failed
+    capacity  int32[B, N, P] | None  number of parallel links of each channel; None if the faultless network has None
+    works     bool[B, N]             whether each node works
+    links     int64[B]               number of links left after the nodes failed; some of these then fail. If there are
+                                     fewer than should fail, no link of this network has failed
     """
 
     ports: np.ndarray
@@ -194,18 +193,18 @@ def with_faults(
     seeds: np.ndarray,
     threads: int | None = None,
 ) -> Faulty:
-    """One network with many sets of random faults: nodes[b] of its nodes fail, and links[b] of the links then left.
+    """Return a network with many sets of random faults: nodes[b] nodes fail, then links[b] of the remaining links.
 
     ports         int32[N, P]         neighbour through each port, −1 = none
-    capacity      int32[N, P] | None  parallel links of each channel, which fail one by one; None: 1 each
-    directed      links have one direction; otherwise a link is a channel and the first one back
-    links, nodes  int64[B] ≥ 0        numbers of faults; fewer nodes than there are
-    seeds         int64[B] ≥ 0        the same seed has the same faults, and those of a smaller number are among them
+    capacity      int32[N, P] | None  number of parallel links of each channel, which fail one by one; None: 1 each
+    directed      whether links are directed; otherwise a link is a channel and the first reverse channel
+    links, nodes  int64[B] ≥ 0        numbers of faults; some node must be left
+    seeds         int64[B] ≥ 0        the same seed gives the same faults, among which are those of smaller numbers
     threads       CPU threads; by default all that Numba may use. The result does not depend on it
 
-    Those fail whose random words are smallest, of Philox4x64-10 (Salmon et al. 2011) with the key (seed, 0) for nodes
-    and (seed, 1) for links, which are in the order of their tails and ports. The specification, for one seed, is
-    `torusweep.networks.families.modified.faulty`.
+    The nodes and links with the smallest random words fail. The words are those of Philox4x64-10 (Salmon et al. 2011)
+    with the key (seed, 0) for nodes and (seed, 1) for links, which are in the order of tails and ports. The
+    specification, for one seed, is `torusweep.networks.families.modified.faulty`.
 
     Raises ValueError for arrays that contradict each other.
     """

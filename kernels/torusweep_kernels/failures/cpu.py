@@ -1,4 +1,4 @@
-"""Draws of failures on the CPU, compiled by Numba: each thread takes some draws."""
+"""Compiled version of `torusweep_kernels.failures`: each thread takes some of the draws."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HALF = np.uint64(32)
 
 
 def some(parts: int, draws: int, count: int, seed: int, first: int) -> np.ndarray:
-    """int32[draws · count]; see `reference.some`."""
+    """Return the failed parts int32[draws · count]; compiled version of `reference.some`."""
     part = np.empty((draws, count), np.int32)
     _some(np.arange(parts, dtype=np.int32), first, seed & 0xFFFFFFFF, seed >> 32, part)
     return part.reshape(-1)
@@ -28,7 +28,7 @@ def some(parts: int, draws: int, count: int, seed: int, first: int) -> np.ndarra
 
 @cached
 def _some(order, first, k0, k1, part):
-    """order int32[M]: 0, 1, …, which the function changes and restores; part int32[draws, count] receives the draws."""
+    """Draw sets of parts into part int32[draws, count]. order int32[M] is 0, 1, …; it is changed and then restored."""
     parts, count = len(order), part.shape[1]
     swapped = np.empty(count, np.int64)
     for row in range(part.shape[0]):
@@ -49,7 +49,7 @@ def _some(order, first, k0, k1, part):
 
 
 def each(parts: int, draws: int, limit: int, seed: int, first: int) -> tuple[np.ndarray, np.ndarray]:
-    """(start, part); see `reference.each`."""
+    """Return (start, part) as in `Failures`; compiled version of `reference.each`."""
     start = np.zeros(draws + 1, np.int64)
     key = seed & 0xFFFFFFFF, seed >> 32
     nothing = np.empty(0, np.int32)
@@ -62,7 +62,7 @@ def each(parts: int, draws: int, limit: int, seed: int, first: int) -> tuple[np.
 
 @cached
 def _each(parts, first, limit, k0, k1, start, part):
-    """Count the failed parts of each draw into start[draw + 1]; or, if `part` has room, list them."""
+    """Write each draw's number of failed parts to start[draw + 1]; if `part` is not empty, list the parts there."""
     used = 0
     for row in range(len(start) - 1):
         draw = np.uint64(first + row)
@@ -81,13 +81,13 @@ def _each(parts, first, limit, k0, k1, start, part):
 
 
 class Arrays(NamedTuple):
-    """The network as the compiled functions read it.
+    """The network in the form that the compiled functions read.
 
     ports int32[N, P], capacity int32[N·P] (0: no link), terminals int64[N]
-    start int64[N + 1]     channels start[v] … start[v + 1] − 1, by head, lead to node v
-    tail int32[A]          their tails
-    place int64[A]         their places in ports.ravel()
-    arc int64[N·P]         the channel by head of each place; −1 = none
+    start int64[N + 1]     channels start[v] … start[v + 1] − 1, in the order of heads, lead to node v
+    tail int32[A]          tail of each of these channels
+    place int64[A]         place of each of these channels in ports.ravel()
+    arc int64[N·P]         number of the channel, in the order of heads, at each place; −1 = none
     """
 
     ports: np.ndarray
@@ -100,11 +100,11 @@ class Arrays(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The sources of all searches, in blocks of 64·WORDS lanes whose words have sources of one number of terminals.
+    """The sources of all searches, in blocks of 64·WORDS lanes; a word's sources have equal numbers of terminals.
 
-    origin  int32[L]      node of each lane, −1 = unused
-    weight  int64[L / 64] terminals of each source of a word
-    kinds   int64[K]      the numbers of terminals of a node that has any
+    origin  int32[L]      source node of each lane, −1 = unused
+    weight  int64[L / 64] number of terminals of each source of a word
+    kinds   int64[K]      the different numbers of terminals above 0
     """
 
     origin: np.ndarray
@@ -113,7 +113,7 @@ class Lanes(NamedTuple):
 
 
 def outcomes(network: Network, parts: Parts, failures: Failures, distances: bool, threads: int) -> Outcomes:
-    """See `after_failures`; capacity is an array here, 0 where a port has no link."""
+    """Compiled version of `after_failures`. network.capacity is an array here, with 0 where a port has no link."""
     draws = len(failures.start) - 1
     arrays = arrays_of(network)
     graph = graph_of(arrays.start, arrays.tail, same_degree(arrays.start))
@@ -134,7 +134,7 @@ def outcomes(network: Network, parts: Parts, failures: Failures, distances: bool
 
 
 def arrays_of(network: Network) -> Arrays:
-    """Sort the channels by head, and find the channel of each place in the ports."""
+    """Return the network's channels in the order of their heads, and the number of the channel at each port."""
     nodes, ports_each = network.ports.shape
     flat = network.ports.reshape(-1)
     channel = np.flatnonzero(flat >= 0)
@@ -149,7 +149,7 @@ def arrays_of(network: Network) -> Arrays:
 
 
 def lanes_of(terminals: np.ndarray) -> Lanes:
-    """Sort the sources by their number of terminals; each number begins a new word."""
+    """Return the sources in the order of their numbers of terminals; each number begins a new word."""
     kinds = np.unique(terminals[terminals > 0])
     sources = [np.flatnonzero(terminals == kind).astype(np.int32) for kind in kinds]
     words = [-(-len(each) // WORD) for each in sources]
@@ -165,7 +165,7 @@ def lanes_of(terminals: np.ndarray) -> Lanes:
 
 @cached
 def fail(arrays, predecessor, parts, failures, draw, left, dead):
-    """Let the parts of a draw fail, in `left` (links left of each place), `dead` (nodes) and `predecessor`.
+    """Apply the failures of a draw to `left` (links left at each place), `dead` (nodes) and `predecessor`.
 
     A dead channel leads from its head to itself, which adds nothing to a search.
     """
@@ -192,7 +192,7 @@ def fail(arrays, predecessor, parts, failures, draw, left, dead):
 
 @cached
 def mend(arrays, predecessor, parts, failures, draw, left, dead):
-    """Undo `fail`."""
+    """Undo the failures that `fail` applied."""
     width = arrays.ports.shape[1]
     for f in range(failures.start[draw], failures.start[draw + 1]):
         part = failures.part[f]
@@ -215,7 +215,7 @@ def mend(arrays, predecessor, parts, failures, draw, left, dead):
 
 @cached
 def survey(arrays, graph, parts, failures, first, last, found, directed):
-    """Count surviving terminals, and terminals of the largest component, in draws first … last − 1."""
+    """Count the surviving terminals, and those of the largest component, in draws first … last − 1."""
     nodes, width = arrays.ports.shape
     left, dead = arrays.capacity.copy(), np.zeros(nodes, np.bool_)
     ahead, behind = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)  # the last search that met each node
@@ -272,7 +272,7 @@ def survey(arrays, graph, parts, failures, first, last, found, directed):
 
 @cached
 def measure(arrays, graph, parts, failures, lanes, rows, some, found, wide):
-    """Sum of distances and the largest one of draws some[0] … some[1] − 1; wide: a tuple of W elements."""
+    """Find the sum and the largest of the distances in draws some[0] … some[1] − 1. wide: a tuple of W elements."""
     nodes, words = len(arrays.terminals), len(wide)
     left, dead = arrays.capacity.copy(), np.zeros(nodes, np.bool_)
     counts, totals = np.zeros((16, words), np.int64), np.empty(words, np.int64)

@@ -1,4 +1,4 @@
-"""One network with the faults of many seeds, compiled by Numba: each thread takes some of them."""
+"""One network with the faults of many seeds, compiled by Numba; each thread takes some of the seeds."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ SHARE = 256  # networks that a thread takes at once
 
 
 def faults_of(network: tuple[Any, ...], faults: tuple[np.ndarray, ...], threads: int) -> tuple[np.ndarray, ...]:
-    """(ports, capacity, works, links) of `with_faults`.
+    """Return (ports, capacity, works, links) as in `Faulty`; compiled version of `with_faults`.
 
-    network  ports; parallel links int32[N, P], 0 = no channel; the port back of each channel; whether directed
-    faults   links, nodes and seeds
+    network  ports; parallel links int32[N, P], 0 = no channel; port of each channel's reverse; whether directed
+    faults   links, nodes and seeds, int64[B] each
     """
     ports, links = network[0], faults[0]
     shape = len(links), *ports.shape
@@ -73,7 +73,7 @@ def _fail(ports, parallel, back, directed, links, nodes, seeds, some, left, work
 
 @cached
 def _draw(seed, stream, population, count, words, least):
-    """least[0 … count − 1]: the numbers of 0 … population − 1 with the smallest words; the first of equals."""
+    """Set least[0 … count − 1] to the numbers of 0 … population − 1 with the smallest words; equal words in order."""
     fill4x64(seed, stream, words[:population])
     if 8 * count > population:
         least[:population] = np.argsort(words[:population], kind="mergesort")

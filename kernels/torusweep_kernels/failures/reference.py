@@ -1,4 +1,4 @@
-"""The specification: draws as arrays, survivors as dense matrices of one draw after another."""
+"""Specification of `torusweep_kernels.failures`: draws as arrays, and each draw's survivors as a dense matrix."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from torusweep_kernels.philox import WORD, below, philox
 
 
 def words(draw: Any, place: Any, seed: int) -> np.ndarray:
-    """uint32[4, …]: the words of draws at a place, int64 both."""
+    """Return uint32[4, …]: the random words for draws and places, both int64."""
     counter = (draw & (WORD - 1), draw >> 32, place, STREAM)
     return np.stack(philox(counter, (seed % WORD, seed // WORD)))
 
 
 def some(parts: int, draws: int, count: int, seed: int, first: int) -> np.ndarray:
-    """int32[draws · count]: the first parts of each draw's permutation. Place k has the words of picks 4k … 4k + 3."""
+    """Return int32[draws · count]: the first parts of each draw's permutation. Place k has words for 4k … 4k + 3."""
     order = np.tile(np.arange(parts, dtype=np.int32), (draws, 1))
     draw = np.arange(first, first + draws)
     every = np.arange(draws)
@@ -29,7 +29,7 @@ def some(parts: int, draws: int, count: int, seed: int, first: int) -> np.ndarra
 
 
 def each(parts: int, draws: int, limit: int, seed: int, first: int) -> tuple[np.ndarray, np.ndarray]:
-    """(start, part) of the parts whose 64 bits are below `limit`. Place k has the bits of parts 2k and 2k + 1."""
+    """Return (start, part): the parts whose 64 bits are below `limit`. Place k has the bits of parts 2k and 2k + 1."""
     draw = np.arange(first, first + draws)[:, None]
     drawn = words(draw, np.arange(-(-parts // 2))[None, :], seed).astype(np.uint64)
     bits = np.stack([drawn[0] << np.uint64(32) | drawn[1], drawn[2] << np.uint64(32) | drawn[3]], axis=-1)
@@ -39,7 +39,7 @@ def each(parts: int, draws: int, limit: int, seed: int, first: int) -> tuple[np.
 
 
 def outcomes(network: Network, parts: Parts, failures: Failures, distances: bool, threads: int) -> Outcomes:
-    """See `after_failures`; capacity is an array here, 0 where a port has no link."""
+    """Specification of `after_failures`. network.capacity is an array here, with 0 where a port has no link."""
     draws = len(failures.start) - 1
     found = np.full((len(Outcomes._fields), draws), -1, np.int64)
     for draw in range(draws):
@@ -57,7 +57,7 @@ def outcomes(network: Network, parts: Parts, failures: Failures, distances: bool
 
 
 def survivors(network: Network, parts: Parts, failed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(bool[N, N]: channels that are left; bool[N]: nodes that work) after some parts failed."""
+    """Return (bool[N, N]: whether a channel is left; bool[N]: whether a node works) after the given parts failed."""
     nodes = len(network.ports)
     members = [parts.member[parts.start[part] : parts.start[part + 1]] for part in failed]
     member = np.concatenate([np.zeros(0, np.int64), *members])
@@ -75,7 +75,7 @@ def survivors(network: Network, parts: Parts, failed: np.ndarray) -> tuple[np.nd
 
 
 def hops_between(adjacent: np.ndarray) -> np.ndarray:
-    """int64[N, N]: hops from each node to each node, −1 where there is no path."""
+    """Return int64[N, N]: hops from each node to each node, −1 where there is no path."""
     nodes = len(adjacent)
     reached = np.eye(nodes, dtype=bool)
     hops = np.where(reached, 0, -1)

@@ -1,8 +1,8 @@
 """Routing tables as graphs of configurations: their order, the flows over them, and layers without cycles.
 
-A configuration is the state on which a packet's next hop depends. Packets to node d have first[d] … first[d + 1] − 1.
-Configuration c is at node at[c], and its rows are rows[c] … rows[c + 1] − 1. Row r leads through a port to the
-configuration next[r]; −1: the packet has arrived.
+A configuration is the state on which a packet's next hop depends. Packets to node d have configurations first[d] …
+first[d + 1] − 1. Configuration c is at node at[c], and its rows are rows[c] … rows[c + 1] − 1. Row r leads through a
+port to configuration next[r]; −1: the packet has arrived.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ MOST_LAYERS = 64
 
 
 class Order(NamedTuple):
-    """The configurations that packets reach; for each destination, predecessors come first.
+    """The configurations that packets reach, ordered so that for each destination predecessors come first.
 
     order   int32[C']     configurations in that order
-    first   int64[N + 1]  order[first[d]] … are those of destination d
-    fault   IN_ORDER; STUCK: packets reach a row that leads nowhere; CIRCULAR: some configurations lead to each other
-    where   STUCK: the configuration of that row; CIRCULAR: a configuration in or behind a circle
+    first   int64[N + 1]  order[first[d]] … order[first[d + 1] − 1] are those of destination d
+    fault   IN_ORDER; STUCK: packets reach a row that leads nowhere; CIRCULAR: some configurations form a cycle
+    where   if STUCK, the configuration of that row; if CIRCULAR, a configuration on the cycle or reached from it
     """
 
     order: np.ndarray
@@ -34,13 +34,13 @@ class Order(NamedTuple):
 def order_of(first: np.ndarray, rows: np.ndarray, next: np.ndarray, enters: np.ndarray) -> Order:
     """Put the configurations that packets reach in order, or find a fault in them.
 
-    first   int64[N + 1]  see the package
-    rows    int64[C + 1]
-    next    int32[R]      −1 = arrived, −2 = nowhere
-    enters  bool[C]       packets are injected in this configuration
+    first   int64[N + 1]  configurations of each destination (see the module)
+    rows    int64[C + 1]  rows of each configuration
+    next    int32[R]      configuration to which each row leads; −1 = arrived, −2 = nowhere
+    enters  bool[C]       whether packets are injected in this configuration
 
     Configurations without predecessors come first, by number, then those whose predecessors have all come, and so on.
-    After a fault the order ends before that destination.
+    If there is a fault, the order ends before the destination that has it.
     """
     from torusweep_kernels.forwarding import cpu
 
@@ -50,12 +50,12 @@ def order_of(first: np.ndarray, rows: np.ndarray, next: np.ndarray, enters: np.n
 
 
 class Table(NamedTuple):
-    """A table whose configurations are in the order of `order_of`.
+    """A routing table whose configurations are in the order of `order_of`.
 
-    first   int64[N + 1], at int32[C], rows int64[C + 1], next int32[R]: see the package
+    first   int64[N + 1], at int32[C], rows int64[C + 1], next int32[R]: see the module
     link    int32[R]    number of the channel of each row, node · P + port; −1 = none
-    weight  float64[R]  > 0; a row takes its weight over the total of its configuration
-    total   float64[C]
+    weight  float64[R]  > 0; a row gets the share weight / total of its configuration's flow
+    total   float64[C]  sum of the weights of each configuration's rows
     """
 
     first: np.ndarray
@@ -68,12 +68,12 @@ class Table(NamedTuple):
 
 
 class Demands(NamedTuple):
-    """Flits that are injected.
+    """Numbers of flits that are injected.
 
-    destination  int64[B]      nodes, each once
-    begins       int64[B + 1]  demands begins[i] … begins[i + 1] − 1 are to destination[i]
+    destination  int64[B]      destination nodes, each once
+    begins       int64[B + 1]  demands begins[i] … begins[i + 1] − 1 are for destination[i]
     entry        int32[E]      configuration in which each demand is injected
-    amount       float64[E]    ≥ 0
+    amount       float64[E]    flits of each demand, ≥ 0
     """
 
     destination: np.ndarray
@@ -83,11 +83,11 @@ class Demands(NamedTuple):
 
 
 def table_flows(table: Table, demands: Demands, load: np.ndarray, rest: np.ndarray) -> None:
-    """Add the flits over every channel to load + rest, float64[L] each, by number of the channel.
+    """Add the flits over every channel to load + rest, float64[L] each, indexed by the channel's number.
 
-    All sums, products and quotients are taken with twice the digits of float64; `rest` is what rounding left.
-    `torusweep_kernels.sums.rounded` gives the sum of the exact flows of these demands, weights and totals, rounded
-    once, which does not depend on the order of configurations and rows.
+    All sums, products and quotients have twice the digits of float64; `rest` is what rounding left.
+    `torusweep_kernels.sums.rounded` gives the exact flows of these demands, weights and totals, rounded
+    once, so that the result does not depend on the order of configurations and rows.
     """
     from torusweep_kernels.forwarding import cpu
 
@@ -95,11 +95,11 @@ def table_flows(table: Table, demands: Demands, load: np.ndarray, rest: np.ndarr
 
 
 class Channels(NamedTuple):
-    """The channels of a network, numbered node · P + port, and which of them lead to each node.
+    """The channels of a network, numbered node · P + port, also listed by the nodes to which they lead.
 
     ports     int32[N, P]  neighbour through each port, −1 = none
     begins    int64[N + 1] channels incoming[begins[v]] … incoming[begins[v + 1] − 1] lead to node v
-    incoming  int32[L]
+    incoming  int32[L]     numbers of channels
     """
 
     ports: np.ndarray
@@ -108,7 +108,7 @@ class Channels(NamedTuple):
 
 
 def channels_of(ports: np.ndarray) -> Channels:
-    """The channels of a network, int32[N, P]."""
+    """Return the channels of a network, given its ports int32[N, P]."""
     nodes, width = ports.shape
     tail, port = np.nonzero(ports >= 0)
     head = ports[tail, port]
@@ -118,15 +118,15 @@ def channels_of(ports: np.ndarray) -> Channels:
 
 
 def assign_layers(table: Table, channels: Channels, entry: np.ndarray) -> np.ndarray:
-    """int16[E]: a layer 0, 1, … for the packets of each entry, so that no layer's channel dependencies have a cycle.
+    """Return int16[E]: a layer 0, 1, … for the packets of each entry; no layer's channel dependencies have a cycle.
 
-    entry   int32[E]   configurations in which packets are injected, in the order in which they are placed
+    entry   int32[E]   configurations in which packets are injected, in the order in which they get layers
 
-    Each entry goes to the first layer in which its packets' dependencies close no cycle with earlier ones: a greedy
-    search, as in LASH (Skeie et al. 2002). −1: none of the 64 layers.
+    Each entry goes to the first layer in which its packets' dependencies close no cycle with earlier entries: a greedy
+    search, as in LASH (Skeie et al. 2002). −1 means that none of the 64 layers fits.
 
     A new dependency is tested on a topological order of the layer's channels, which is kept up to date (Pearce & Kelly
-    2006). One that closes a cycle once does so for ever, as dependencies are never taken out, and is not tested again.
+    2006). One that closes a cycle once always does, as dependencies are never removed, so it is not tested again.
     """
     from torusweep_kernels.forwarding import cpu as cpu_layers
 

@@ -1,9 +1,8 @@
-"""Routing tables on the CPU, compiled by Numba.
+"""Compiled version of `torusweep_kernels.forwarding`: order, flows and acyclic layers of routing tables.
 
-Layers of a routing table without cycles, on the CPU, compiled by Numba.
-
-A dependency is numbered channel · P + port of the next channel, which leaves the node that the first one leads to. Its
-state in a layer is 0 where it is not there, 1 where it is, and 2 where it would close a cycle.
+A dependency of a channel on the next one is numbered channel · P + port of the next channel, which leaves the node to
+which the first one leads. Its state in a layer is 0 if it is not in the layer, 1 if it is, and 2 if it would close
+a cycle.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from torusweep_kernels.sums.cpu import add, two_product
 
 @cached
 def order_of(first, rows, next, enters, order, begins):
-    """See the package; fills order and begins, and returns (fault, where)."""
+    """Compiled version of `torusweep_kernels.forwarding.order_of`. Sets order and begins; returns (fault, where)."""
     count = len(rows) - 1
     reached = np.zeros(count, np.bool_)
     leading = np.zeros(count, np.int32)
@@ -71,7 +70,7 @@ def order_of(first, rows, next, enters, order, begins):
 
 @inlined
 def part_of(high, low, weight, total):
-    """(high, low) · weight / total, with twice the digits."""
+    """Return (high, low) · weight / total, with twice the digits of float64."""
     if weight == total:
         return high, low
     value, error = two_product(high, weight)
@@ -85,7 +84,7 @@ def part_of(high, low, weight, total):
 
 @cached
 def table_flows(table, demands, load, rest):
-    """See the package."""
+    """Compiled version of `torusweep_kernels.forwarding.table_flows`."""
     most = 0
     for destination in demands.destination:
         most = max(most, table.first[destination + 1] - table.first[destination])
@@ -112,7 +111,7 @@ def table_flows(table, demands, load, rest):
 
 @cached
 def leads_to_itself(state, rank, channels, start, end, stack, seen, stamp):
-    """Number of channels behind `start` whose rank is at most that of `end`; −1 if `end` is among them."""
+    """Return how many channels reachable from `start` have at most the rank of `end`; −1 if `end` is among them."""
     width = channels.ports.shape[1]
     flat = channels.ports.ravel()
     stack[0], found, done = start, 1, 0
@@ -135,7 +134,7 @@ def leads_to_itself(state, rank, channels, start, end, stack, seen, stamp):
 
 @cached
 def leading_to(state, rank, channels, end, least, stack, seen, stamp):
-    """Number of channels that lead to `end` with a rank of at least `least`; `stack` holds them."""
+    """Return how many channels lead to `end` and have at least the rank `least`. `stack` holds these channels."""
     width = channels.ports.shape[1]
     stack[0], found, done = end, 1, 0
     seen[end] = stamp
@@ -154,7 +153,7 @@ def leading_to(state, rank, channels, end, least, stack, seen, stamp):
 
 @cached
 def holds(state, rank, channels, one, other, ahead, behind, seen, stamps):
-    """Whether the dependency of `one` on `other` can be added without a cycle; keeps the order up to date if so."""
+    """Whether a dependency of `one` on `other` closes no cycle. If so, the order of the channels is updated."""
     if one == other:
         return False
     if rank[one] < rank[other]:
@@ -181,7 +180,7 @@ def holds(state, rank, channels, one, other, ahead, behind, seen, stamps):
 
 @cached
 def dependencies_from(table, width, start, found, queue, seen, stamp):
-    """Number of dependencies (some perhaps twice) of packets that are injected in a configuration; fills `found`."""
+    """Return the number of dependencies of packets injected in a configuration, and a list; some may repeat."""
     queue[0], reached, done, many = start, 1, 0, 0
     seen[start] = stamp
     while done < reached:
@@ -208,7 +207,7 @@ def dependencies_from(table, width, start, found, queue, seen, stamp):
 
 @cached
 def assign_layers(table, channels, entry, most):
-    """See the package."""
+    """Compiled version of `torusweep_kernels.forwarding.assign_layers`."""
     nodes, width = channels.ports.shape
     flat, count = channels.ports.ravel(), nodes * width
     state = np.zeros((0, count * width), np.uint8)

@@ -1,4 +1,4 @@
-"""The specification: plain loops over destinations, configurations and rows."""
+"""Specification of `torusweep_kernels.forwarding`: plain loops over destinations, configurations and rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torusweep_kernels.forwarding import CIRCULAR, IN_ORDER, LOST, MOST_LAYERS, 
 
 
 def order_of(first: np.ndarray, rows: np.ndarray, next: np.ndarray, enters: np.ndarray) -> Order:
-    """See the package."""
+    """Specification of `torusweep_kernels.forwarding.order_of`."""
     order: list[int] = []
     begins = np.zeros(len(first), np.int64)
     for destination in range(len(first) - 1):
@@ -53,7 +53,7 @@ def _filled(begins: np.ndarray, destination: int, count: int) -> np.ndarray:
 
 
 def table_flows(table: Table, demands: Demands, load: np.ndarray, rest: np.ndarray) -> None:
-    """See the package; in fractions, that is without rounding."""
+    """Specification of `torusweep_kernels.forwarding.table_flows`, in fractions and so without rounding."""
     total = [Fraction(float(load[link])) + Fraction(float(rest[link])) for link in range(len(load))]
     for place, destination in enumerate(demands.destination.tolist()):
         own = range(int(table.first[destination]), int(table.first[destination + 1]))
@@ -73,7 +73,7 @@ def table_flows(table: Table, demands: Demands, load: np.ndarray, rest: np.ndarr
 
 
 def assign_layers(table: Table, channels: Channels, entry: np.ndarray) -> np.ndarray:
-    """See the package."""
+    """Specification of `torusweep_kernels.forwarding.assign_layers`."""
     layers: list[set[tuple[int, int]]] = []
     placed = np.full(len(entry), -1, np.int16)
     for number, start in enumerate(entry.tolist()):
@@ -89,7 +89,7 @@ def assign_layers(table: Table, channels: Channels, entry: np.ndarray) -> np.nda
 
 
 def _dependencies(table: Table, start: int) -> set[tuple[int, int]]:
-    """(channel, channel after it) of all packets that are injected in a configuration."""
+    """Return the pairs (channel, next channel) of all packets that are injected in a configuration."""
     found, seen, waiting = set(), {start}, [start]
     while waiting:
         c = waiting.pop()
@@ -107,7 +107,7 @@ def _dependencies(table: Table, start: int) -> set[tuple[int, int]]:
 
 
 def _is_acyclic(arcs: set[tuple[int, int]]) -> bool:
-    """Whether a graph has no cycle: remove nodes without predecessors until none is left."""
+    """Whether a graph has no cycle: nodes without predecessors are removed until none is left."""
     left = arcs
     while left:
         heads = {head for _, head in left}

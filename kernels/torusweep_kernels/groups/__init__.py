@@ -1,7 +1,7 @@
-"""Loads of collectives that run at once in all groups of nodes, for many divisions of the nodes into groups.
+"""Loads of collectives that run in all groups of nodes at once, for many divisions of the nodes into groups.
 
 A division is a row of node numbers: its first `size` nodes are the first group, in order, and so on. In every group all
-members send messages by a pattern. Messages follow source routes, of which a pair of nodes may have several.
+members send messages by a pattern. Messages follow source routes; a pair of nodes may have several routes.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ PATTERNS = {
 
 
 class Ways(NamedTuple):
-    """Routes of all pairs of N nodes, by key. Each route is at most T runs of hops in one direction.
+    """Routes of all pairs of N nodes, by key. A route has at most T runs; a run's hops have one direction.
 
-    step       int32[N, D]  the node that each direction leads to; -1: none
+    step       int32[N, D]  node that each direction leads to; -1: none
     key        int32[N, N]  key of (source, destination)
     first      int64[K + 1] rows first[k] … first[k + 1] − 1 are the routes of key k
     units      int64[R]     units of a message on each link of a route; all keys have the same sum over their routes
-    direction  int8[R, T]   of each run
-    hops       int16[R, T]  of each run
-    weight     int64[N, D]  load that a unit adds to each link, ≥ 0; None: 1. Links of less bandwidth have more
-    latency    int64[N, D]  latency of each link, ≥ 0; None: 1, so that a route's latency is its hops
+    direction  int8[R, T]   direction of each run
+    hops       int16[R, T]  hops of each run
+    weight     int64[N, D]  load that a unit adds to each link, ≥ 0; None: 1. It is greater for less bandwidth
+    latency    int64[N, D]  latency of each link, ≥ 0; None: 1, so that a route's latency is its number of hops
     """
 
     step: np.ndarray
@@ -50,8 +50,8 @@ class Ways(NamedTuple):
 class Busiest(NamedTuple):
     """The busiest link of each of B divisions.
 
-    load     int64[B]  units on the busiest link times its weight, all groups together
-    link     int64[B]  that link, node · D + direction, the lowest of equals; -1 if nothing is sent
+    load     int64[B]  units on the busiest link times its weight, of all groups together
+    link     int64[B]  the busiest link, node · D + direction, lowest number first; -1 if nothing is sent
     total    int64[B]  units on all links
     longest  int32[B]  hops of the longest route
     slowest  int64[B]  latency of the slowest route
@@ -73,12 +73,12 @@ def busiest_links(
     backend: str = "auto",
     threads: int | None = None,
 ) -> Busiest:
-    """The busiest link of each of many divisions.
+    """Find the busiest link of each of many divisions of nodes into groups.
 
     divisions  int32[B, N]  each row has each node once
-    sizes      int32[B]     members of a group, which divide N
-    patterns   int8[B]      values of PATTERNS
-    backend    auto or numba: compiled; numpy: the specification. Not cupy
+    sizes      int32[B]     number of members of a group, a divisor of N
+    patterns   int8[B]      pattern of each division, a value of PATTERNS
+    backend    auto or numba: compiled; numpy: the specification. cupy is not available
     threads    CPU threads of numba; by default all that it may use. The result is the same on any number, to the bit
 
     Raises ValueError for arrays that contradict each other.

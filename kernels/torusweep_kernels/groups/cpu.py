@@ -1,4 +1,4 @@
-"""`busiest_links` on the CPU, compiled by Numba: a division at a time."""
+"""Compiled version of `torusweep_kernels.groups.busiest_links`, which takes one division at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RING, NEXT, LINE, BROADCAST, PAIRS = groups.RING, groups.NEXT, groups.LINE, grou
 
 
 def busiest_links(divisions, sizes, patterns, ways, threads):
-    """See `torusweep_kernels.groups.busiest_links`."""
+    """Compiled version of `torusweep_kernels.groups.busiest_links`."""
     count = len(divisions)
     found = groups.Busiest(
         np.zeros(count, np.int64),
@@ -50,7 +50,7 @@ def _divisions(divisions, sizes, patterns, ways, found):
 
 @cached
 def _messages(nodes, size, pattern, ways, carried):
-    """Send the messages of all groups; return the hops of the longest route, and the latency of the slowest."""
+    """Send the messages of all groups. Return the hops of the longest route, and the latency of the slowest route."""
     longest, slowest = 0, np.int64(0)
     for first in range(0, len(nodes), size):
         if pattern == PAIRS:
@@ -76,7 +76,7 @@ def _messages(nodes, size, pattern, ways, carried):
 
 @inlined
 def _send(source, destination, ways, carried):
-    """Add a message to the links of its routes; return the hops of the longest, and the latency of the slowest."""
+    """Add a message to its routes' links. Return the hops of the longest route, and the latency of the slowest."""
     longest, slowest, directions = 0, np.int64(0), ways.step.shape[1]
     key = ways.key[source, destination]
     for route in range(ways.first[key], ways.first[key + 1]):

@@ -1,4 +1,4 @@
-"""The specification of `busiest_links`, in NumPy: all messages of a division at once, hop by hop."""
+"""Specification of `busiest_links` in NumPy: all messages of a division at once, hop by hop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def busiest_links(divisions: np.ndarray, sizes: np.ndarray, patterns: np.ndarray, ways: Ways, threads: int) -> Busiest:
-    """See `torusweep_kernels.groups.busiest_links`."""
+    """Specification of `torusweep_kernels.groups.busiest_links`."""
     count, directions = len(divisions), ways.step.shape[1]
     load, total = np.zeros(count, np.int64), np.zeros(count, np.int64)
     link, longest, slowest = np.full(count, -1, np.int64), np.zeros(count, np.int32), np.zeros(count, np.int64)

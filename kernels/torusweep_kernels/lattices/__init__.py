@@ -1,14 +1,12 @@
-"""Lattice graphs Zⁿ/L in batches: their distances and loads, and the classes of lattices that look alike.
+"""Batches of lattice graphs Zⁿ/L and of circulant graphs: distances and loads, and classes of isomorphic graphs.
 
 A lattice L ⊂ Zⁿ is given by its Hermite normal form, int32[n, n]: its columns generate L, the matrix is upper
 triangular with a positive diagonal k, and 0 ≤ entry < k_i to the right of k_i. Nodes are the vectors of the box of k,
-numbered x_0 + k_0 (x_1 + k_1 (x_2 + …)); a node has links to the nodes at ± e_i.
-
-Circulant graphs in batches: the classes of step sets that differ by a unit of Z_N.
+numbered x_0 + k_0 (x_1 + k_1 (x_2 + …)). A node has links to the nodes at ± e_i.
 
 A circulant graph of N nodes has k steps 1 ≤ s_1 < … < s_k ≤ N/2: node v has links to v ± s_i modulo N. A unit u of Z_N
-(a number without a common factor with N) maps the steps s_i to ± u s_i, and node v to node u v: the graphs are the
-same but for the nodes' names (Ádám 1967).
+(a number coprime to N) maps the steps s_i to ± u s_i, and node v to node u v, so that the two graphs differ only in
+the names of their nodes (Ádám 1967).
 """
 
 from __future__ import annotations
@@ -27,13 +25,13 @@ MOST_CIRCULANT_NODES = 2**20
 
 
 class Properties(NamedTuple):
-    """Properties of B lattice graphs, which look the same from each node.
+    """Properties of B lattice graphs. A lattice graph looks the same from each node.
 
-    degree     int32[B]     neighbours of a node: 2n, or fewer where generators vanish or coincide
-    histogram  int32[B, D]  nodes at distance 0 … D − 1 from a node; D − 1 is the greatest diameter of the batch
-    load       float64[B, n]  load of a channel of each dimension, in flits a cycle, when each node sends one flit a
-                 cycle to all N nodes alike, itself included, equally over all shortest paths; 0 if the
-                 dimension has no channels of its own. Shape [B, 0] without loads
+    degree     int32[B]     number of a node's neighbours: 2n, or fewer if generators vanish or coincide
+    histogram  int32[B, D]  number of nodes at distance 0 … D − 1 from a node; D − 1 is the batch's largest diameter
+    load       float64[B, n]  load of a channel of each dimension, in flits per cycle, if each node sends one flit per
+                 cycle in equal parts to all N nodes, itself included, spread equally over all shortest paths; 0 if the
+                 dimension has no channels of its own. The shape is [B, 0] without loads
     """
 
     degree: np.ndarray
@@ -44,16 +42,16 @@ class Properties(NamedTuple):
 def measure_lattices(
     forms: np.ndarray, *, loads: bool = True, backend: str = "auto", threads: int | None = None
 ) -> Properties:
-    """Distances and loads of many lattice graphs.
+    """Compute distances and loads of many lattice graphs.
 
     forms    int32[B, n, n]  Hermite normal forms, n ≤ 6, of at most 2²⁰ nodes each
-    loads    compute the loads, too; about three times the work
+    loads    whether to compute the loads, too, which is about three times the work
     backend  auto, numpy, numba or cupy; results are the same to the bit. auto is numba, fast enough for most spaces
     threads  CPU threads of numba; by default all that it may use. The result does not depend on it
 
-    Links are those of `torusweep.networks.families.lattices.lattice`: a generator that is 0, or equal to an earlier one
-    or its negative, adds no link. Method: breadth-first search from node 0, then Brandes's accumulation (2001). The
-    loads' sums have a fixed order: over ports, then over nodes in pairs.
+    Links are those of `torusweep.networks.families.lattices.lattice`: a generator that is 0, or equals an earlier one
+    or its negative, adds no link. Method: breadth-first search from node 0, then Brandes's accumulation (2001). Loads
+    are summed in a fixed order: over ports, then over nodes in pairs.
 
     Raises ValueError for forms that are not Hermite normal forms, BackendUnavailable for cupy without a GPU.
     """
@@ -69,14 +67,14 @@ def measure_lattices(
 
 
 def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None = None) -> np.ndarray:
-    """int32[B]: size of the class of a form that represents its class, 0 for all other forms.
+    """Return int32[B]: the size of a form's class if the form represents the class, 0 for all other forms.
 
-    Two lattices are in a class if a signed permutation of the dimensions maps one to the other: their graphs are the
-    same but for the dimensions' names and directions. The representative has the greatest last side, then the
+    Two lattices are in a class if a signed permutation of the dimensions maps one to the other: their graphs differ
+    only in the dimensions' names and directions. The representative has the greatest last side, then the
     greatest last but one, and so on, then the least entries, column by column from the last.
 
     forms    int32[B, n, n]  as for `measure_lattices`
-    backend  auto or numba: compiled; numpy: the specification. Not cupy
+    backend  auto or numba: compiled; numpy: the specification. cupy is not available
     threads  as for `measure_lattices`
     """
     forms = np.ascontiguousarray(forms, np.int32)
@@ -94,13 +92,13 @@ def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None
 def lattice_classes(
     sides: np.ndarray, first: int, last: int, *, backend: str = "auto", threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(forms int32[C, n, n], sizes int32[C]): representatives of classes, as in `class_sizes`, among numbered forms.
+    """Return (forms int32[C, n, n], sizes int32[C]): the forms of a numbered range that represent classes.
 
-    It works form by form, so that no array has them all. Forms are numbered diagonal by diagonal, and for a diagonal by
-    the entries right of it, row by row; the first entry varies fastest.
+    Sizes are as in `class_sizes`. Work goes form by form, so that no array has all of them. Forms are numbered diagonal
+    by diagonal, within a diagonal by the entries to its right, row by row; the first entry varies fastest.
 
     sides    int64[F, n]  diagonals of Hermite normal forms
-    first, last  range of the numbers to look at, without the last
+    first, last  the numbers first … last − 1 are examined
     """
     expect = expecting("lattices")
     expect(sides.ndim == 2 and 1 <= sides.shape[1] <= MOST_DIMENSIONS, "sides of shape [F, n], n = 1 … 6", sides.shape)
@@ -119,7 +117,7 @@ def lattice_classes(
 
 
 def check(forms: np.ndarray) -> None:
-    """Raise ValueError where an array does not hold Hermite normal forms."""
+    """Raise ValueError if an array does not hold Hermite normal forms."""
     expect = expecting("lattices")
     square = forms.ndim == 3 and forms.shape[1] == forms.shape[2]
     expect(square and 1 <= forms.shape[1] <= MOST_DIMENSIONS, "forms of shape [B, n, n], n = 1 … 6", forms.shape)
@@ -138,14 +136,14 @@ def check(forms: np.ndarray) -> None:
 def circulant_class_sizes(
     steps: np.ndarray, nodes: int, *, backend: str = "auto", threads: int | None = None
 ) -> np.ndarray:
-    """int32[B]: size of the class of a step set that represents its class, 0 for all other step sets.
+    """Return int32[B]: the size of a step set's class if the set represents the class, 0 for all other step sets.
 
     Two step sets are in a class if a unit of Z_N maps one to the other. The least set represents its class: the one
     with the least first step, then the least second step, and so on.
 
     steps    int32[B, k]  steps of each graph, ascending, from 1 to N/2
     nodes    N, at most 2²⁰
-    backend  auto or numba: compiled; numpy: the specification. There is none for cupy
+    backend  auto or numba: compiled; numpy: the specification. cupy is not available
     threads  CPU threads of numba; by default all that it may use. The result does not depend on it
 
     Raises ValueError for arrays that are no step sets.

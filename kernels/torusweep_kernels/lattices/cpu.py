@@ -1,7 +1,6 @@
-"""Distances and loads of lattice graphs on the CPU, compiled by Numba: a lattice at a time, in the cache.
+"""Compiled version of `torusweep_kernels.lattices`. Distances and loads take one lattice at a time, in the cache.
 
-Classes of lattices under signed permutations of the dimensions, compiled by Numba. Classes of step sets on the CPU,
-compiled by Numba: images are compared until one precedes the set.
+Classes of lattices, and of step sets, are found by comparing each with its images until an image precedes it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ CIRCULANTS_BLOCK = 1024  # step sets a thread takes at once
 
 
 def measure(forms: np.ndarray, loads: bool, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(degree, histogram int32[B, N/2 + 1], load); see `measure_lattices`."""
+    """Compiled version of `measure_lattices`: (degree, histogram int32[B, N/2 + 1], load)."""
     lattices, n = forms.shape[:2]
     most = int(np.diagonal(forms, axis1=1, axis2=2).astype(np.int64).prod(axis=1).max())
     degree = np.zeros(lattices, np.int32)
@@ -36,7 +35,7 @@ def measure(forms: np.ndarray, loads: bool, threads: int) -> tuple[np.ndarray, n
 
 @cached
 def _measure(forms, most, degree, histogram, load):
-    """A block of lattices of at most `most` nodes each."""
+    """Measure a block of lattices of at most `most` nodes each."""
     n = forms.shape[1]
     heads = np.empty((most, 2 * n), np.int32)
     distance = np.empty(most, np.int32)
@@ -64,7 +63,7 @@ def _measure(forms, most, degree, histogram, load):
 
 @cached
 def _connect(form, nodes, digits, heads):
-    """heads[v, 2j] = v + e_j and heads[v, 2j + 1] = v − e_j."""
+    """Set heads[v, 2j] = v + e_j and heads[v, 2j + 1] = v − e_j."""
     n = len(form)
     stride = 1
     for j in range(n):
@@ -99,9 +98,9 @@ def _connect(form, nodes, digits, heads):
 
 @cached
 def _drop_repeated(nodes, heads):
-    """Bits of the ports of node 0 that lead to another node than node 0 and earlier ports.
+    """Return a bit for each port of node 0 that leads neither to node 0 nor where an earlier port leads.
 
-    A port that is dropped leads, at each node, where an earlier one leads, so that a search may look through it.
+    At each node, a dropped port leads where an earlier one leads, so that a search may still look through it.
     """
     ports = 0
     for p in range(heads.shape[1]):
@@ -114,7 +113,7 @@ def _drop_repeated(nodes, heads):
 
 @cached
 def _search(nodes, heads, ports, distance, order, histogram):
-    """Distances from node 0, the nodes in order of distance, nodes at each distance."""
+    """Find the distances from node 0, the nodes in the order of distance, and the number of nodes at each distance."""
     distance[:nodes] = -1
     distance[0] = order[0] = 0
     found = 1
@@ -134,7 +133,7 @@ def _search(nodes, heads, ports, distance, order, histogram):
 
 @cached
 def _count_paths(nodes, heads, ports, distance, order, count):
-    """Shortest paths from node 0."""
+    """Count the shortest paths from node 0 to each node."""
     count[0] = 1.0
     for place in range(1, nodes):
         node = order[place]
@@ -148,7 +147,7 @@ def _count_paths(nodes, heads, ports, distance, order, count):
 
 @cached
 def _accumulate(nodes, heads, ports, distance, order, count, unit):
-    """Traffic through each node to itself and beyond, for each path to it."""
+    """Find the traffic to each node and through it to farther nodes, per path to the node."""
     for place in range(nodes - 1, -1, -1):
         node = order[place]
         total = 0.0
@@ -161,9 +160,9 @@ def _accumulate(nodes, heads, ports, distance, order, count, unit):
 
 @cached
 def _sum_loads(nodes, heads, ports, distance, count, unit, carried, load):
-    """Sum the load of node 0's traffic over all channels + e_j: one channel + e_j carries as much of all traffic.
+    """Sum the load of node 0's traffic over all channels + e_j, which is the load of all traffic on one such channel.
 
-    The sum's order is that of the specification: neighbours, then neighbours of these sums, until one is left.
+    The order of the sum is the specification's: neighbours, then neighbours of these sums, until one is left.
     """
     for j in range(len(load)):
         load[j] = 0.0
@@ -183,7 +182,7 @@ def _sum_loads(nodes, heads, ports, distance, count, unit, carried, load):
 
 
 def class_sizes(forms: np.ndarray, threads: int) -> np.ndarray:
-    """See the package."""
+    """Compiled version of `torusweep_kernels.lattices.class_sizes`."""
     sources, signs = _turns(forms.shape[1])
     sizes = np.zeros(len(forms), np.int32)
 
@@ -196,14 +195,14 @@ def class_sizes(forms: np.ndarray, threads: int) -> np.ndarray:
 
 
 def _turns(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The signed permutations of the dimensions up to negation, which maps a lattice onto itself: int64[G, n] each."""
+    """Return the signed permutations of n dimensions up to negation: their orders and signs, int64[G, n] each."""
     turns = [(order, (1, *signs)) for order in permutations(range(n)) for signs in product((1, -1), repeat=n - 1)]
     return np.array([order for order, _ in turns], np.int64), np.array([signs for _, signs in turns], np.int64)
 
 
 @cached
 def _class_sizes(forms, sources, signs, sizes):
-    """For each form: images are compared until one precedes it."""
+    """Find each form's class size; images are compared until one precedes the form."""
     n = forms.shape[1]
     columns = np.empty((n, n), np.int64)  # of the image, one a row
     basis = np.empty((n, n), np.int64)  # columns of its Hermite normal form, one a row
@@ -228,7 +227,7 @@ def _class_sizes(forms, sources, signs, sizes):
 def classes(
     sides: np.ndarray, starts: np.ndarray, first: int, last: int, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """See `lattice_classes`: sides int64[F, n] of the forms that begin at numbers starts int64[F]."""
+    """Compiled version of `lattice_classes`. The forms with diagonal sides[i] have the numbers from starts[i] on."""
     sources, signs = _turns(sides.shape[1])
 
     def block(begin: int) -> tuple[np.ndarray, np.ndarray]:
@@ -242,10 +241,10 @@ def classes(
 
 @cached
 def _first_forms(sides, starts, first, last):
-    """Keep the forms of some numbers that two cheap images do not precede, int32[C, n, n]; sizes int32[C], 0.
+    """Return the numbered forms that two cheap images do not precede, int32[C, n, n], and sizes int32[C] of 0.
 
-    No row has a greater common divisor than the last side, which it would become if that row were the last; and the
-    first entry of the last column is at most half of its side, or another direction of the first dimension lessens it.
+    A form is dropped if a row's greatest common divisor, the last side if that row were last, exceeds the last side; or
+    if the last column's first entry exceeds half its side, because reversing dimension 0 makes it smaller.
     """
     n = sides.shape[1]
     forms = np.zeros((last - first, n, n), np.int32)
@@ -275,10 +274,10 @@ def _first_forms(sides, starts, first, last):
 
 @cached
 def _compare(columns, basis, form, nodes):
-    """−1, 0, 1: the Hermite normal form of the lattice of `columns` precedes `form`, is it, comes after it.
+    """Return −1, 0 or 1: the Hermite normal form of the lattice of `columns` precedes, equals or follows `form`.
 
-    The sides are compared from the last one as they appear. The lattice has all multiples of `nodes`: entries are
-    reduced modulo that number, so that no product exceeds its square.
+    Sides are compared from the last one, as soon as they are known. The lattice has all multiples of `nodes`, so
+    entries are reduced modulo that number, and no product exceeds its square.
     """
     n = len(form)
     left = nodes
@@ -307,7 +306,7 @@ def _compare(columns, basis, form, nodes):
 
 
 def circulant_class_sizes(steps: np.ndarray, nodes: int, threads: int) -> np.ndarray:
-    """See the package."""
+    """Compiled version of `torusweep_kernels.lattices.circulant_class_sizes`."""
     # −1 maps every set to itself: of each pair of units ± u one is enough
     numbers = np.arange(1, nodes // 2 + 1, dtype=np.int64)
     units = numbers[np.gcd(numbers, nodes) == 1]
@@ -338,7 +337,7 @@ def _circulant_class_sizes(steps, nodes, units, sizes):
 
 @cached
 def _compare_step_sets(own, nodes, unit, image):
-    """−1, 0, 1: the unit's image of a step set precedes the set, is the set, comes after it."""
+    """Return −1, 0 or 1: the unit's image of a step set precedes, equals or follows the set."""
     least = nodes
     for i in range(len(own)):
         step = unit * own[i] % nodes

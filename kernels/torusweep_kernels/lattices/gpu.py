@@ -1,4 +1,4 @@
-"""Distances and loads of lattice graphs on a GPU: measure.cu, a block for each lattice, sizes alike in one launch."""
+"""Distances and loads of lattice graphs on a GPU (measure.cu): a block per lattice, a launch per range of sizes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # (degree, histogram, load)
 
 
 def measure(forms: np.ndarray, loads: bool, threads: int) -> Arrays:
-    """(degree, histogram int32[B, N/2 + 1], load); see `measure_lattices`.
+    """GPU version of `measure_lattices`: (degree, histogram int32[B, N/2 + 1], load).
 
-    For lattices too large for a block's shared memory, CuPy runs the specification.
+    For lattices that are too large for a block's shared memory, CuPy runs the specification.
     """
     lattices, n = forms.shape[:2]
     nodes = np.diagonal(forms, axis1=1, axis2=2).astype(np.int64).prod(axis=1)
@@ -54,18 +54,18 @@ def measure(forms: np.ndarray, loads: bool, threads: int) -> Arrays:
 
 
 def shared(nodes: Any, n: int, loads: bool) -> Any:
-    """Shared memory of a block in bytes, for lattices of so many nodes (a number or an array)."""
+    """Return a block's shared memory in bytes. nodes: a number or an array of numbers of nodes."""
     numbers = loads * (2 * nodes + n * ((nodes + 1) // 2))
     return 16 + 8 * numbers + 2 * (2 * n + 1) * nodes
 
 
 def size_of(nodes: int, n: int, loads: bool) -> int:
-    """Device memory of a lattice in bytes."""
+    """Return the device memory of a lattice in bytes."""
     return 4 * n * n + 4 + 4 * (nodes // 2 + 1) + 8 * n * loads
 
 
 def measured(cupy: Any, kernel: Any, forms: np.ndarray, largest: int, loads: bool) -> Arrays:
-    """Measure lattices of at most `largest` nodes, by one launch."""
+    """Measure lattices of at most `largest` nodes each, by one launch."""
     lattices, n = forms.shape[:2]
     width = largest // 2 + 1
     degree, histogram = cupy.empty(lattices, np.int32), cupy.zeros((lattices, width), np.int32)

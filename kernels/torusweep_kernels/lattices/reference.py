@@ -1,6 +1,6 @@
-"""The specification: all lattices of a batch at once, level by level; the same code for NumPy and CuPy.
+"""Specification of `torusweep_kernels.lattices`: all lattices of a batch, level by level, with NumPy or CuPy.
 
-The specification: all images of a step set, by Python's integers.
+Classes are found with Python's integers, from all images of a form or of a step set.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ENTRIES = 2**21  # nodes of the lattices measured at once, about 200 bytes each
 
 
 def measure(forms: np.ndarray, loads: bool, threads: int, xp: Any = np) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(degree, histogram int32[B, N/2 + 1], load); see `measure_lattices`."""
+    """Specification of `measure_lattices`: (degree, histogram int32[B, N/2 + 1], load)."""
     nodes = np.diagonal(forms, axis1=1, axis2=2).astype(np.int64).prod(axis=1)
     width = int(nodes.max()) // 2 + 1
     degree, histogram = np.zeros(len(forms), np.int32), np.zeros((len(forms), width), np.int32)
@@ -30,7 +30,7 @@ def measure(forms: np.ndarray, loads: bool, threads: int, xp: Any = np) -> tuple
 
 
 def measure_alike(forms: np.ndarray, nodes: int, loads: bool, xp: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Measure lattices of `nodes` nodes each."""
+    """Measure lattices that all have `nodes` nodes."""
     lattices, n = forms.shape[:2]
     forms = xp.asarray(forms.astype(np.int64))
     ports = [move(forms, nodes, j, sign, xp) for j in range(n) for sign in (1, -1)]  # int64[B, N] each
@@ -67,7 +67,7 @@ def measure_alike(forms: np.ndarray, nodes: int, loads: bool, xp: Any) -> tuple[
 
 
 def farther(ports: list[Any], kept: list[Any], distance: Any, unit: Any, here: int, xp: Any) -> Any:
-    """float64[B, N]: Σ unit of the neighbours at distance here + 1."""
+    """Return float64[B, N]: the sum of unit over each node's neighbours at distance here + 1."""
     total = xp.zeros(unit.shape)
     for port, keep in zip(ports, kept):
         onward = keep[:, None] & (xp.take_along_axis(distance, port, 1) == here + 1)
@@ -76,7 +76,7 @@ def farther(ports: list[Any], kept: list[Any], distance: Any, unit: Any, here: i
 
 
 def sum_in_pairs(rows: Any, xp: Any) -> Any:
-    """float64[B]: sums of rows in a fixed order: neighbours, then neighbours of these sums, until one is left."""
+    """Return float64[B]: sums of rows in a fixed order: neighbours, then neighbours of these sums, and so on."""
     while rows.shape[1] > 1:
         wide = xp.zeros((rows.shape[0], (rows.shape[1] + 1) // 2 * 2))
         wide[:, : rows.shape[1]] = rows
@@ -85,7 +85,7 @@ def sum_in_pairs(rows: Any, xp: Any) -> Any:
 
 
 def move(forms: Any, nodes: int, j: int, sign: int, xp: Any) -> Any:
-    """int64[B, N]: the node at v + sign · e_j."""
+    """Return int64[B, N]: the node at v + sign · e_j, for each node v."""
     n = forms.shape[1]
     rest = xp.zeros((len(forms), 1), np.int64) + xp.arange(nodes)
     digits = []
@@ -103,7 +103,7 @@ def move(forms: Any, nodes: int, j: int, sign: int, xp: Any) -> Any:
 
 
 def distinct(heads: list[Any], xp: Any) -> list[Any]:
-    """bool[B] for each port of node 0: it leads to another node, and no earlier port leads there."""
+    """Return bool[B] for each port of node 0: whether it leads to another node, and no earlier port leads there."""
     kept = []
     for p, head in enumerate(heads):
         keep = head != 0
@@ -114,7 +114,7 @@ def distinct(heads: list[Any], xp: Any) -> list[Any]:
 
 
 def class_sizes(forms: np.ndarray) -> np.ndarray:
-    """See the package. Compares each form, in Python's integers, with its images under all signed permutations."""
+    """Specification of `class_sizes`: compares each form with its images under all signed permutations."""
     n = forms.shape[1]
     group = list(product(permutations(range(n)), product((1, -1), repeat=n)))
     sizes = np.zeros(len(forms), np.int32)
@@ -128,7 +128,7 @@ def class_sizes(forms: np.ndarray) -> np.ndarray:
 def classes(
     sides: np.ndarray, starts: np.ndarray, first: int, last: int, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """See `lattice_classes`. Every form by Python's integers."""
+    """Specification of `lattice_classes`: makes every form with Python's integers."""
     n = sides.shape[1]
     forms = np.zeros((last - first, n, n), np.int32)
     for number in range(first, last):
@@ -143,13 +143,13 @@ def classes(
 
 
 def key(form: list[list[int]]) -> tuple[int, ...]:
-    """Sort key of the forms of a class, least for the representative."""
+    """Return the sort key of a form; the representative of a class has the least key."""
     n = len(form)
     return *(-form[i][i] for i in reversed(range(n))), *(form[i][j] for j in reversed(range(n)) for i in range(j))
 
 
 def hermite(matrix: list[list[int]]) -> list[list[int]]:
-    """The Hermite normal form of a nonsingular matrix, by column operations from the last row up."""
+    """Return the Hermite normal form of a nonsingular matrix, by column operations from the last row up."""
     columns = [list(column) for column in zip(*matrix)]
     n = len(columns)
     for i in reversed(range(n)):
@@ -173,7 +173,7 @@ def hermite(matrix: list[list[int]]) -> list[list[int]]:
 
 
 def circulant_class_sizes(steps: np.ndarray, nodes: int, threads: int) -> np.ndarray:
-    """See the package."""
+    """Specification of `torusweep_kernels.lattices.circulant_class_sizes`."""
     units = [unit for unit in range(1, nodes) if gcd(unit, nodes) == 1]
     sizes = np.zeros(len(steps), np.int32)
     for place, own in enumerate(steps.tolist()):

@@ -1,4 +1,4 @@
-"""Exact expected channel loads of minimal routing, which spreads traffic over shortest paths."""
+"""Exact expected channel loads of minimal routing, which spreads traffic over all shortest paths."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LARGE, LARGE_MATRIX = 5 * 10**6, 2 * 10**8
 class Loads(NamedTuple):
     """Expected loads, in the unit of the demand.
 
-    load         float64[N, P]  load of each port's channel, of all its parallel links together; 0 without a channel
-    delivered    demand between nodes that are joined by a path, that of a node for itself (0 hops) included
+    load         float64[N, P]  load of each port's channel (all its parallel links together); 0 without a channel
+    delivered    demand between nodes joined by a path; a node's demand for itself (0 hops) is included
     unreachable  demand between nodes without a path; it loads no channel
     hops         sum of delivered demand × distance; equals the sum of `load`
-    rest         float64[N, P]  what rounding left of exact loads, to about 2⁻¹⁰⁰ of each: its last bits depend on the
-                 backend; None of others
+    rest         float64[N, P]  for exact loads, what rounding left, to about 2⁻¹⁰⁰ of each load: its last bits depend
+                 on the backend. None for other loads
     """
 
     load: np.ndarray
@@ -38,7 +38,7 @@ class Loads(NamedTuple):
 
 
 def order_of_roots(ports: np.ndarray, roots: np.ndarray, *, exact: bool) -> np.ndarray:
-    """int64[R]: places in `roots`, near ones together, as they are searched from; exact: of sums without an order."""
+    """Return int64[R]: places in `roots`, near ones together, in the order of searches. exact: as in `Ways`."""
     from torusweep_kernels.loads.reference import order
 
     return order(ports, roots, exact=exact)
@@ -58,49 +58,49 @@ def minimal_loads(
     threads: int | None = None,
     channels: Channels | None = None,
 ) -> Loads:
-    """Expected load of every channel when all traffic takes shortest paths.
+    """Compute the expected load of every channel if all traffic takes shortest paths.
 
-    ports     int32[N, P]     neighbour through each port, −1 = none; links may have one direction, be parallel, lead to
+    ports     int32[N, P]     neighbour through each port, −1 = none; links may be directed, parallel, or lead to
                               their own node
     roots     int32[R]        nodes where the traffic starts (split "paths") or ends (split "next-hops"); a node may
                               occur several times
-    weights   float64[R]      ≥ 0, factors of the roots' traffic, such as the size of an orbit; 1 by default
-    split     "paths"         the demand of a pair spreads equally over all its shortest paths; a channel of c parallel
-                              links is c paths
+    weights   float64[R]      ≥ 0, factor of each root's traffic, such as the size of an orbit; None for 1
+    split     "paths"         a pair's demand spreads equally over all its shortest paths; a channel of c parallel
+                              links counts as c paths
               "next-hops"     at every node, the traffic to a destination spreads equally over the links that lead
                               nearer to it (ECMP)
-    inward    whether the traffic of "paths" ends at the roots, too; the shares of a pair are the same from either end
-              as long as its paths are fewer than 2⁵³
-    exact     divide, multiply and add with twice the digits of float64, and round once: the exact value for these
-              weights · demands (rounded products), whatever the order of roots, links and nodes; but values within
+    inward    whether the traffic of "paths", too, ends at the roots. A pair's shares are the same from either end
+              if it has fewer than 2⁵³ paths
+    exact     whether to compute with twice the digits of float64, and round once. The result is exact for these
+              weights · demands (rounded products), whatever the order of roots, links and nodes. But values within
               2⁻³⁰ of the middle between two numbers are taken to be there (`torusweep_kernels.sums`). Numbers of paths
               are counted in float64, from the root, in the order of ports: beyond 2⁵³ the shares are the ratios of
               these counts. It takes 1.7 to 1.9 times as long
-    demand    float64[R, N]   ≥ 0, demand between each root and each node: from the root with "paths", to it with
+    demand    float64[R, N]   ≥ 0, demand between each root and each node: from the root with "paths", to the root with
                               "next-hops";
-              or float64[N]   the same for every root, such as the terminals of each node; 1 by default: uniform
-                              traffic, a node itself included
-    capacity  int32[N, P]     ≥ 1, parallel links that each channel stands for; 1 by default
+              or float64[N]   equal for every root, such as the terminals of each node; None for 1: uniform
+                              traffic, in which a node also sends to itself
+    capacity  int32[N, P]     ≥ 1, number of parallel links that each channel stands for; None for 1
     backend   auto, numpy, numba or cupy; results are the same to the bit. auto: cupy for 2·10⁸ pairs of a root and a
               node and more where there is a GPU, otherwise numba
     threads   CPU threads of numba; by default all that it may use. The result does not depend on it
-    channels  what earlier calls for this network left, and what this call leaves: its channels by either end, on a GPU
+    channels  cache of the network's channels, sorted by tail and by head, that several calls share; on a GPU they are
               copied once
 
     The two splits need different roots. Over paths, the shares of a pair are the same from either end. Over next hops,
     each node chooses, so the traffic to one destination has common shares, but not the traffic from one source. With
     all nodes as roots, demand[r, v] of "next-hops" is the transpose of that of "paths".
 
-    Method: Brandes's accumulation ("A faster algorithm for betweenness centrality", 2001), for
+    Method: Brandes's accumulation ("A faster algorithm for betweenness centrality", 2001) for
     several roots at once; for next hops it counts links instead of paths. Every sum has a fixed order: over a node's
     channels in node and port order, over nodes in their order, over roots in blocks of near ones. Memory: about 25
-    bytes a node and root of a block, and the channels four times; never N². A GPU follows as many roots at once as fit
+    bytes per node and root of a block, and the channels four times; never N². A GPU takes as many roots at once as fit
     into 4 GiB, and into half of its free memory.
 
     Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between
     two nodes than float64 can count (1.8·10³⁰⁸; numba does not look beyond the farthest demand),
     `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory`
-    where not even the narrowest block fits.
+    if not even the narrowest block fits.
     """
     ports, roots = (np.ascontiguousarray(array, np.int32) for array in (ports, roots))
     weights = np.ones(len(roots)) if weights is None else np.ascontiguousarray(weights, np.float64)
@@ -125,7 +125,7 @@ def minimal_loads(
 
 
 def whole(totals: Totals) -> tuple[float, float, float]:
-    """(delivered, unreachable, hops) of all roots. Raises OverflowError where there are too many paths."""
+    """Return (delivered, unreachable, hops), summed over all roots. Raises OverflowError for too many paths."""
     if not np.isfinite(totals.most_paths).all():
         raise OverflowError(
             "minimal_loads: expected at most 1.8e308 shortest paths between two nodes, got more;"
@@ -143,7 +143,7 @@ def check(
     capacity: np.ndarray | None,
     threads: int | None,
 ) -> None:
-    """Check that the arrays agree; the error names the array and what was expected."""
+    """Raise ValueError if the arrays do not agree; the message names the array and what was expected."""
     expect = expecting("minimal_loads")
     expect(split in SPLITS, f"split of {', '.join(SPLITS)}", repr(split))
     expect(ports.ndim == 2, "ports of shape [N, P]", ports.shape)

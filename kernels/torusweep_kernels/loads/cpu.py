@@ -1,11 +1,11 @@
-"""Loads on the CPU, compiled by Numba: each thread takes shares of the roots.
+"""Compiled version of `minimal_loads`: each thread takes shares of the roots.
 
-Search from several roots at once, a vector lane each, along lists of the nodes that each level reaches.
+A search starts from several roots at once, each in a vector lane, along lists of the nodes that each level reaches.
 
 A node is visited once for each distance that it has from the roots; a mask has a bit for each lane at this distance.
-Roots near each other share most visits: on a torus sixteen roots need about five visits of a node. The work of a visit
-is one or two vector instructions for each channel. With one lane this is the usual queue. All widths give the same
-loads to the bit.
+Roots near each other share most visits: on a torus, sixteen roots need about five visits of a node. A visit takes one
+or two vector instructions for each channel. With one lane this is the usual queue. All widths give the same loads to
+the bit.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ SCRATCH = 2**30  # the most bytes of a thread's rows; above it roots are searche
 
 
 class Side(NamedTuple):
-    """`Arcs` on one side, unsigned, since Numba checks signed indices.
+    """`Arcs` on one side, as unsigned integers, because Numba checks signed indices.
 
     start int64[N+1], node uint32[A], capacity float64[A] | None, degree: number of arcs at every node, 0 if it varies,
-    ahead: visits later whose rows are asked for, 0: none
+    ahead: how many visits ahead rows are prefetched; 0: not at all
     """
 
     start: np.ndarray
@@ -46,7 +46,7 @@ class Side(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Scratch: masks uint16[2, N] of W bits, count and unit float64[N·W], distance int32[N·W]."""
+    """Scratch memory: masks uint16[2, N] of W bits, count and unit float64[N·W], distance int32[N·W]."""
 
     masks: np.ndarray
     count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
@@ -55,7 +55,7 @@ class Rows(NamedTuple):
 
 
 class Starts(NamedTuple):
-    """Roots of a share: uint32[R], their weights float64[R], demand float64[R or 1, N]."""
+    """The roots of a share: roots uint32[R], weights float64[R], demand float64[R or 1, N]."""
 
     roots: np.ndarray
     weights: np.ndarray
@@ -64,18 +64,18 @@ class Starts(NamedTuple):
 
 @cached
 def accumulate(toward, away, starts, by_hops, rows, rest, wanted, width):
-    """Loads and totals of some roots.
+    """Compute the loads and totals of some roots.
 
-    toward, away     the arcs towards the root and away from it: `Side`
+    toward, away     `Side`: the arcs towards the root, and those away from it
     starts           `Starts`
-    by_hops          whether traffic splits over next hops instead of paths
+    by_hops          whether traffic splits equally over next hops instead of over paths
     rows             scratch: `Rows`
-    rest             scratch float64[N·W], what rounding left of `unit`: numbers then have twice the digits; or None
+    rest             scratch float64[N·W] for what rounding left of `unit`, if numbers have twice the digits; or None
     wanted           scratch uint16[N] of W bits if few nodes have demand from a root: a search then ends with the
-                     farthest of them, since nothing flows beyond; or None
+                     farthest of these nodes, since nothing flows beyond; or None
     width            a tuple of W elements
 
-    Returns (float64[A] of the arcs `away`, what rounding left of it, float64[4, R]: see `Totals`).
+    Returns (loads float64[A] of the arcs `away`, what rounding left of them, `Totals` as float64[4, R]).
     """
     lanes = len(width)
     nodes = len(away.start) - 1
@@ -154,7 +154,7 @@ def accumulate(toward, away, starts, by_hops, rows, rest, wanted, width):
 
 
 def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | None, Totals]:
-    """(load float64[N·P], what rounding left of it if exact, totals per root); see `minimal_loads`."""
+    """Compiled version of `minimal_loads`: (load float64[N·P], what rounding left if exact, else None, `Totals`)."""
     threads = thread_count(threads)
     number, exact = len(task.roots), task.how.exact
     toward, away = arcs(task)
@@ -192,14 +192,13 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | Non
 
 @cached
 def add_to(load, left, more, rest):
-    """load + left += more + rest, number by number, with twice the digits."""
+    """Add more + rest to load + left, number by number, with twice the digits of float64."""
     for place in range(len(load)):
         load[place], left[place] = add(load[place], left[place], more[place], rest[place])
 
 
 def compiled(side: Arcs) -> tuple[Side, np.ndarray | slice]:
-    """The arcs as `accumulate` takes them, and their places: a node is not one hop farther than itself, so that what
-    fills them up adds 0 to every sum."""
+    """Return the arcs as `accumulate` takes them, perhaps filled up with arcs that add 0, and the own arcs' places."""
     start, node, own = filled_up(side.start, side.node)
     capacity = side.capacity
     if capacity is not None:
@@ -209,7 +208,7 @@ def compiled(side: Arcs) -> tuple[Side, np.ndarray | slice]:
 
 
 def buffers(nodes: int, width: int, exact: bool) -> tuple[Rows, np.ndarray | None]:
-    """Scratch memory of W lanes, aligned to cache lines, and if exact the rest of `unit`."""
+    """Return scratch memory for W lanes, aligned to cache lines, and, if exact, the memory for the rest of `unit`."""
     line, doubles = 64, 3 if exact else 2
     raw = np.empty((8 * doubles + 4) * nodes * width + (doubles + 1) * line, np.uint8)
     first = -raw.ctypes.data % line

@@ -1,4 +1,4 @@
-"""Loads on a GPU by the kernels of flows.cuh: a block of threads follows a root, all levels in one launch."""
+"""GPU version of `minimal_loads` (flows.cuh): a block of threads follows one root, with all levels in one launch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RESERVED = 1024  # bytes of shared memory that a block takes beyond what it asks
 
 
 def loads(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray | None, Totals]:
-    """(load float64[N·P], what rounding left of it if exact, totals per root); see `minimal_loads`."""
+    """GPU version of `minimal_loads`: (load float64[N·P], what rounding left if exact, else None, `Totals`)."""
     with cuda.gpu_errors("torusweep_kernels.loads"):
         network = Network(task)
 
@@ -66,31 +66,33 @@ class Network:
         self.total, self.left = cupy.zeros(len(away.node)), cupy.zeros(len(away.node))
 
     def on_device(self, side: Arcs) -> tuple[Any, Any, Any]:
-        """(start, other, capacity) as the kernels read them."""
+        """Return (start, other, capacity) of a side as the kernels read them."""
         capacity = np.ones(1) if side.capacity is None else side.capacity
         arrays = side.start.astype(np.int32), side.node.astype(self.index), capacity
         return tuple(self.cupy.asarray(array) for array in arrays)
 
     def lanes(self) -> int:
-        """Roots searched from at once: as many as fit into ROWS, one for each block of threads at least, at most as fit
-        into half of the free memory; of more roots, the same number for each block."""
+        """Return the number of roots at once: as many as fit into ROWS and half of the free memory, but one per block
+        at least. Of more roots, every block gets the same number.
+        """
         wanted, roots = max(ROWS // self.row(), self.blocks), len(self.task.roots)
         fit = max(1, min(wanted, self.gpu.free() // 2 // self.row()))
         return roots if roots <= fit else fit - fit % self.blocks or fit
 
     def row(self) -> int:
-        """Bytes of a lane: of a node count, unit, distance and twice a place in a queue, its demand, what rounding
-        left; and its part of a share's sums, once more where rounding left something."""
+        """Return the bytes of a lane: each node's count, unit, distance, two queue places, demand and remainder, and a
+        part of the sums of a share, with their remainders.
+        """
         exact, by_root = self.task.how.exact, self.task.demand.ndim == 2
         of_node = 16 + 3 * np.dtype(self.index).itemsize + 8 * exact + 8 * by_root
         return of_node * self.task.nodes + (8 + 8 * exact) * len(self.own) // self.share
 
     def together(self, memory: int) -> int:
-        """Blocks of so many bytes of shared memory that a multiprocessor has room for."""
+        """Return how many blocks with this much shared memory fit on a multiprocessor."""
         return (self.gpu.shared + RESERVED) // (memory + RESERVED)
 
     def block(self) -> tuple[int, int]:
-        """(threads of a block that searches, such blocks that run at once)."""
+        """Return (threads of a block that searches, number of such blocks that run at once)."""
         threads = cuda.WARP * min(-(-self.task.nodes // (OF_THREAD * cuda.WARP)), MOST_THREADS // cuda.WARP)
         rooms = self.together(self.shared)
         if rooms == 1:
@@ -100,7 +102,7 @@ class Network:
         return threads, self.gpu.multiprocessors * max(1, min(fit, rooms))
 
     def make_room(self, lanes: int) -> None:
-        """Rows of this many lanes, a queue for each block, and loads of zero."""
+        """Allocate rows of this many lanes and a queue for each block, and set the loads to zero."""
         cupy, task = self.cupy, self.task
         self.lanes_at_once = lanes
         self.rows: list[Any] = []  # frees the rows of another width first
@@ -143,7 +145,7 @@ class Network:
             self.add(first, lanes, (self.own, *self.away[1:], *rows), (*size, *how))
 
     def add(self, first: int, lanes: int, rows: tuple[Any, ...], size: tuple[Any, ...]) -> None:
-        """Add the lanes to the loads, share by share. Shares are of all roots; these begin with number `first`."""
+        """Add the lanes to the loads, share by share. Shares are parts of all roots; lane 0 has root number `first`."""
         number, exact = len(self.own), self.task.how.exact
         begun = first % self.share  # lanes of the first share that have been added before
         shares = -(-(begun + lanes) // self.share)
@@ -156,14 +158,14 @@ class Network:
         self.launch(self.add_shares, (blocks, cuda.THREADS, 0), *self.sums, *to, arcs, np.int32(shares), *left)
 
     def launch(self, kernel: Any, size: tuple[int, int, int], *arguments: Any) -> None:
-        """size: (blocks, threads of a block, bytes of shared memory)."""
+        """Launch a kernel. size: (blocks, threads of a block, bytes of shared memory)."""
         blocks, threads, memory = size
         if memory:
             kernel.max_dynamic_shared_size_bytes = memory
         kernel((blocks,), (threads,), arguments, shared_mem=memory)
 
     def load(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """float64[N·P] each: the loads, and what rounding left of them if exact."""
+        """Return the loads, float64[N·P], and what rounding left of them if exact, else None."""
         load, rest = np.zeros((2, self.task.ports.size))
         load[self.channel] = self.total.get()
         if not self.task.how.exact:
@@ -173,12 +175,12 @@ class Network:
 
 
 def shared(task: Task, index: Any, *, gathered: bool) -> int:
-    """Bytes of shared memory of a block that searches: see search and search_twice."""
+    """Return the bytes of shared memory of a block that searches: see search and search_twice in flows.cuh."""
     kept = (16 if task.how.exact else 8) * task.nodes if gathered else 0
     own = 0 if index == np.int32 else 2 * task.nodes + 4 * -(-task.nodes // 32)
     return -(-(kept + 12 + own) // 4) * 4
 
 
 def tiles(index: Any) -> int:
-    """Bytes of shared memory of a block of total_up."""
+    """Return the bytes of shared memory of a block of total_up."""
     return 2 * LANES * (8 * (TILE + 1) + np.dtype(index).itemsize * (TILE + 2))

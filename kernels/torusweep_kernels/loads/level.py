@@ -1,9 +1,9 @@
-"""One level of the search from several roots, with LLVM's vector instructions: Numba compiles loops over lanes poorly.
+"""One level of the search from several roots, in LLVM vector instructions: Numba compiles loops over lanes poorly.
 
-The width is a type (a tuple's length): each width is compiled once. Operations are neither contracted nor reordered:
-all widths give the same loads to the bit. Arguments: see `lanes`.
+The width is a type (a tuple's length), for each of which the code is compiled once. Operations are neither contracted
+nor reordered, so that all widths give the same loads to the bit. For the arguments see `cpu.accumulate`.
 
-Vectors of numbers with twice the digits of float64, (high, low) in LLVM's terms: see `torusweep_kernels.sums`.
+Numbers with twice the digits of float64 are pairs (high, low) of vectors: see `torusweep_kernels.sums`.
 
 Sums are not normalised: |low| may exceed half a unit in the last place of high, by a little for each term.
 """
@@ -21,7 +21,7 @@ Pair = tuple[Any, Any]
 
 
 def plus(v: Vectors, one: Pair, other: Pair) -> Pair:
-    """Their sum: the rounded sum of the high parts; what rounding left with both low parts."""
+    """Return the sum of two pairs: high is the rounded sum of the high parts, low has both low parts and the error."""
     builder, (high, low), (more, rest) = v.builder, one, other
     total = builder.fadd(high, more)
     back = builder.fsub(total, high)
@@ -44,25 +44,25 @@ def over(v: Vectors, one: Pair, divisor: Any) -> Pair:
 
 
 def normal(v: Vectors, one: Pair) -> Pair:
-    """The same number, whose high part is the number rounded (Dekker)."""
+    """Return the same number as a pair whose high part is the number rounded (Dekker)."""
     builder, (high, low) = v.builder, one
     total = builder.fadd(high, low)
     return total, builder.fsub(low, builder.fsub(total, high))
 
 
 def fused(v: Vectors, one: Any, other: Any, more: Any) -> Any:
-    """one · other + more, rounded once."""
+    """Return one · other + more, rounded once."""
     return v.call(f"fma.v{v.width}f64", v.doubles, one, other, more)
 
 
 def chosen(v: Vectors, lanes: Any, one: Pair, other: Pair | None = None) -> Pair:
-    """In some lanes one, in all others the other, or zero."""
+    """Return `one` in the lanes of a mask, and `other` (by default zero) in all other lanes."""
     high, low = other or (v.zero, v.zero)
     return v.builder.select(lanes, one[0], high), v.builder.select(lanes, one[1], low)
 
 
 def over_lanes(v: Vectors, one: Pair) -> Pair:
-    """The sum of all lanes, two scalars: halves are added until one lane is left."""
+    """Return the sum of all lanes as two scalars: halves are added until one lane is left."""
     builder, width = v.builder, v.width
     while width > 1:
         width //= 2
@@ -76,7 +76,7 @@ def over_lanes(v: Vectors, one: Pair) -> Pair:
 
 
 class Variable:
-    """Stack space for a number that a loop changes."""
+    """Stack space for a pair (high, low) that a loop changes."""
 
     def __init__(self, v: Vectors, value: Pair) -> None:
         self.builder, self.places = v.builder, tuple(v.variable(part) for part in value)
@@ -94,7 +94,7 @@ def scaled(v: Vectors, value: Any, capacity: Any, arc: Any) -> Any:
 
 
 def gathered(v: Vectors, node: Any, unrolled: int, rows: Any, stride: Any, masks: Any, own: Any) -> Any:
-    """Sum over a node's arcs, in their order, of capacity · the other end's row, in the lanes of its mask and `own`."""
+    """Sum capacity · other end's row over a node's arcs, in their order, in lanes set in its mask and in `own`."""
     builder, start, arcs, capacity = v.builder, *(v.data(f"side.{name}") for name in ("start", "node", "capacity"))
     total = v.variable(v.zero)
 
@@ -109,7 +109,7 @@ def gathered(v: Vectors, node: Any, unrolled: int, rows: Any, stride: Any, masks
 
 
 def gathered_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> Pair:
-    """Like `gathered`, for unit + rest, with twice the digits."""
+    """Sum unit + rest over a node's arcs as `gathered` does, with twice the digits of float64."""
     builder, start, arcs, capacity = v.builder, *(v.data(f"side.{name}") for name in ("start", "node", "capacity"))
     unit, rest, masks = v.data("rows.unit"), v.data("rest"), v.data("after")
     total = Variable(v, (v.zero, v.zero))
@@ -127,7 +127,7 @@ def gathered_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> Pair:
 
 
 def fetch_ahead(v: Vectors, visit: Any, unrolled: int, *names: str) -> None:
-    """Prefetch the rows of the node and of its arcs' other ends that the loop over visits reads `side.ahead` later."""
+    """Prefetch the rows of the node that is visited `side.ahead` visits later, and of its arcs' other ends."""
     if not unrolled:
         return
     builder, arcs, rows = v.builder, v.data("side.node"), [v.data(name) for name in names]
@@ -148,11 +148,11 @@ def fetch_ahead(v: Vectors, visit: Any, unrolled: int, *names: str) -> None:
 
 @intrinsic
 def meet(context, visits, masks, begin, end, side, seen, following):
-    """Forward: mark the lanes that reach new nodes from the visits begin … end − 1, and append those nodes to the
+    """Mark the lanes that reach new nodes from the visits begin … end − 1 (forward), and append these nodes to the
     visits.
 
     There is no branch: every neighbour is written behind the last visit, and is kept if it is new at this level.
-    Returns the visits' new end.
+    Returns the end of the visits.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -190,7 +190,7 @@ def meet(context, visits, masks, begin, end, side, seen, following):
 
 @intrinsic
 def count_paths(context, visits, masks, begin, end, level, side, before, near, stride, rows, width):
-    """Forward: count(v) = Σ near(u) · capacity over channels from the level before, for the visits begin … end − 1."""
+    """Set count(v) = Σ near(u) · capacity over channels from the level before, for visits begin … end − 1."""
 
     def codegen(context, builder, signature, arguments):
         names = "visits masks begin end level side before near stride rows width"
@@ -215,7 +215,7 @@ def count_paths(context, visits, masks, begin, end, level, side, before, near, s
 
 
 def carry_once(v: Vectors, node: Any, unrolled: int, own: Any) -> None:
-    """`carry` for a node."""
+    """Do the step of `carry` for one node."""
     builder, unit, part = v.builder, v.data("rows.unit"), v.data("part")
     farther = gathered(v, node, unrolled, unit, ONE, v.data("after"), own)
     row = v.at(unit, node)
@@ -226,7 +226,7 @@ def carry_once(v: Vectors, node: Any, unrolled: int, own: Any) -> None:
 
 
 def carry_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> None:
-    """`carry` for a node, with twice the digits."""
+    """Do the step of `carry` for one node, with twice the digits of float64."""
     builder, stride = v.builder, v.value("stride")
     farther = Variable(v, gathered_twice(v, node, unrolled, own))
     with builder.if_then(builder.icmp_signed("!=", stride, ir.Constant(stride.type, 0))):
@@ -240,8 +240,9 @@ def carry_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> None:
 
 @intrinsic
 def carry(context, visits, masks, begin, end, side, after, part, stride, rows, rest, width):
-    """Backward: unit(v) += part(v) · Σ unit(w) · capacity over channels to the level after, for the visits begin … end
-    − 1. With `rest`, numbers have twice the digits, and `part` is divided by instead if `stride` is 1."""
+    """Add part(v) · Σ unit(w) · capacity over channels to the level after to unit(v), for visits begin … end − 1. With
+    `rest`, numbers have twice the digits, and `part` divides if `stride` is 1.
+    """
 
     def codegen(context, builder, signature, arguments):
         names = "visits masks begin end side after part stride rows rest width"
@@ -265,8 +266,8 @@ def carry(context, visits, masks, begin, end, side, after, part, stride, rows, r
 
 @intrinsic
 def add(context, nodes, side, near, stride, rows, rest, load, low, seen, wanted, width):
-    """load[a] += near(v) · unit(w) · capacity, lane by lane, of every arc a from v to w that leads one hop farther;
-    with `rest`, load + low.
+    """Add near(v) · unit(w) · capacity to load[a], lane by lane, for every arc a from v to w one hop farther;
+    with `rest`, to load + low.
 
     If the search ended early (wanted is not None), nodes that no lane has reached are skipped.
     """
@@ -313,11 +314,11 @@ def add(context, nodes, side, near, stride, rows, rest, load, low, seen, wanted,
 
 @intrinsic
 def turn(context, nodes, rows, rest, by_hops, totals, width):
-    """Between the forward and the backward search: replace unit, the demand, by demand / count; count by 1 / count if
-    by_hops. With `rest`, the quotients are unit + rest, and count stays.
+    """Replace unit (the demand) by demand / count, and if by_hops count by 1 / count, between the forward and the
+    backward search. With `rest`, the quotients are unit + rest, and count stays.
 
-    Rows of totals float64[4, W], over all nodes in order: demand reached, demand not reached, demand · distance,
-    largest count.
+    totals float64[4, W] gets, summed over all nodes in order, demand reached, demand not reached, demand · distance;
+    and the largest count.
     """
 
     def codegen(context, builder, signature, arguments):

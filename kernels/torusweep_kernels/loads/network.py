@@ -1,4 +1,4 @@
-"""The task of all three implementations, and its channels by either end."""
+"""The task of all three implementations of loads, and the network's channels sorted by either end."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ BLOCK = 16  # roots that the CPU searches from at once
 
 
 class Channels:
-    """What calls for one network leave for the next one: its arcs, and their copy on a GPU.
+    """Cache that calls for one network share: its arcs, and their copy on a GPU.
 
-    Whoever makes several calls for a network holds one, and gives it to each.
+    A caller that makes several calls for a network makes one cache, and gives it to each call.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class Channels:
         self.copies: dict[int, Any] = {}  # device number → arrays there
 
     def of(self, task: Task) -> Channels:
-        """Itself with the arcs of this task, derived anew if they are of another network."""
+        """Return this cache with the arcs of the task, which are derived anew if they belonged to another network."""
         if self.network is None or not same_network(self.network, (task.ports, task.capacity, task.how.inward)):
             capacity = None if task.capacity is None else task.capacity.copy()
             self.network = task.ports.copy(), capacity, task.how.inward
@@ -41,9 +41,9 @@ def same_network(
 class Ways(NamedTuple):
     """How traffic flows.
 
-    by_hops  it splits over next hops instead of paths
-    inward   to the roots instead of from them
-    exact    numbers have twice the digits
+    by_hops  whether it splits equally over next hops instead of over paths
+    inward   whether it flows to the roots instead of from the roots
+    exact    whether numbers have twice the digits of float64
     """
 
     by_hops: bool
@@ -52,10 +52,10 @@ class Ways(NamedTuple):
 
 
 class Task(NamedTuple):
-    """The arguments of `minimal_loads`, after its checks.
-
-    ports int32[N, P], roots int32[R], weights float64[R], how: `Ways`, demand float64[N] or float64[R, N], capacity
-    int32[N, P] | None, order int64[R]: the order in which roots are summed, channels: what is kept between calls"""
+    """The arguments of `minimal_loads`, after its checks: ports int32[N, P], roots int32[R], weights float64[R], how,
+    demand float64[N] or float64[R, N], capacity int32[N, P] | None, order int64[R]: the order in which roots are
+    summed, channels: a cache that several calls share.
+    """
 
     ports: np.ndarray
     roots: np.ndarray
@@ -71,7 +71,7 @@ class Task(NamedTuple):
         return self.ports.shape[0]
 
     def block(self, first: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(roots int32[B], weights float64[B], demand float64[B or 1, N]) from number `first` on, in `order`."""
+        """Return (roots int32[B], weights float64[B], demand float64[B or 1, N]) from number `first` of `order` on."""
         places = self.order[first : first + size]
         return (
             self.roots[places],
@@ -84,9 +84,9 @@ class Arcs(NamedTuple):
     """The channels at each node, in node and port order.
 
     start     int64[N+1]        the channels of node v are start[v] … start[v+1] − 1
-    node      int32[A]          the other end
-    channel   int64[A]          place in ports.ravel()
-    capacity  float64[A] | None parallel links
+    node      int32[A]          node at the other end of each channel
+    channel   int64[A]          place of each channel in ports.ravel()
+    capacity  float64[A] | None number of parallel links of each channel
     """
 
     start: np.ndarray
@@ -96,8 +96,9 @@ class Arcs(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Per root, float64[R] each: demand delivered and not deliverable, demand × distance, the largest number of
-    paths to a node. Sums are over nodes in their order, on all backends."""
+    """Sums over nodes in their order, the same on all backends, float64[R] each: demand delivered, demand without a
+    path and demand × distance. most_paths: the largest number of paths to a node.
+    """
 
     delivered: np.ndarray
     unreachable: np.ndarray
@@ -106,15 +107,15 @@ class Totals(NamedTuple):
 
 
 def arcs(task: Task) -> tuple[Arcs, Arcs]:
-    """(arcs towards the root, arcs away from it) at each node, from the last call if it was for the same network."""
+    """Return (arcs towards the root, arcs away from it) at each node, from the cache if that has them."""
     return derived(task) if task.channels is None else task.channels.of(task).arcs
 
 
 def derived(task: Task) -> tuple[Arcs, Arcs]:
-    """(arcs towards the root, arcs away from it) at each node.
+    """Derive (arcs towards the root, arcs away from it) at each node.
 
-    Where traffic starts at the roots, arcs away from a root have the direction of the channels; where it ends at the
-    roots, the opposite direction.
+    If traffic starts at the roots, arcs away from a root have the direction of the channels; if it ends at the roots,
+    they have the opposite direction.
     """
     flat = task.ports.ravel()
     channel = np.flatnonzero(flat >= 0)

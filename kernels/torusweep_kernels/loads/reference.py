@@ -1,11 +1,11 @@
-"""The specification: level by level over lists of (node, root) entries, the same code for NumPy and CuPy.
+"""Specification of `minimal_loads`: level by level over lists of (node, root) entries, with NumPy or CuPy.
 
-From each root outwards, count(v) = Σ near(u) over the channels that lead v nearer, to u; near is the
-count itself where traffic splits over paths, 1 where it splits over next hops. Then from the
+From each root outwards, count(v) = Σ near(u) over the channels from v to a node u nearer to the root. near is the
+count itself if traffic splits over paths, and 1 if it splits over next hops. Then, from the
 farthest level inwards, unit(v) = demand(v) / count(v) + near(v) / count(v) · Σ unit(w) over the
-channels that lead v farther, to w; the channel between v and w carries near(v) · unit(w).
+channels from v to a farther node w. The channel between v and w carries near(v) · unit(w).
 
-The order in which roots are searched from and summed: near ones together, because their searches share visits.
+Roots are searched from and summed in an order that puts near ones together, because their searches share visits.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ SCRATCH = 2**29  # the most bytes of a block's arrays; above it a block has fewe
 
 
 def share(roots: int) -> int:
-    """Roots of a share; the last one may have fewer. It depends only on their number, as the order of all sums does."""
+    """Return the number of roots of a share (the last may have fewer), which fixes the order of all sums."""
     return 1 if roots <= SINGLE else BLOCK * -(-roots // (BLOCK * SHARES))
 
 
 def order(ports: np.ndarray, roots: np.ndarray, *, exact: bool = False) -> np.ndarray:
-    """int64[R]: places in `roots`, in blocks of near roots; exact: of sums that do not depend on it."""
+    """Return int64[R]: places in `roots`, in blocks of near roots. exact: whether sums do not depend on this order."""
     return np.arange(len(roots)) if len(roots) <= SINGLE else near_order(ports, roots, BLOCK, even=exact)
 
 
 def loads(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndarray, np.ndarray | None, Totals]:
-    """(load float64[N·P], what rounding left of it if exact, totals per root); see `minimal_loads`."""
+    """Specification of `minimal_loads`: (load float64[N·P], what rounding left if exact, else None, `Totals`)."""
     toward, away = (Side(side, xp) for side in arcs(task))
     roots = len(task.roots)
     lanes = max(1, min(LANES, SCRATCH // (32 * (task.nodes + len(away.node)))))
@@ -59,7 +59,7 @@ def loads(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndar
 
 
 class Entries(NamedTuple):
-    """int64[E] each: a node, its lane, and their place in an array [N, lanes]."""
+    """Entries of a level, int64[E] each: a node, its lane, and their place in an array [N, lanes]."""
 
     node: Any
     lane: Any
@@ -67,7 +67,7 @@ class Entries(NamedTuple):
 
 
 class Side:
-    """`Arcs` in the array library, with the tail of each arc."""
+    """`Arcs` as arrays of NumPy or CuPy, with the tail of each arc."""
 
     def __init__(self, arcs: Arcs, xp: Any) -> None:
         self.xp = xp
@@ -77,7 +77,7 @@ class Side:
         self.most = int(np.diff(arcs.start).max(initial=0))
 
     def neighbours(self, entries: Entries, lanes: int) -> Iterator[tuple[Any, Any, Any]]:
-        """For each p: the entries that have a p-th arc, the place of its other end, and its capacity."""
+        """Yield for each p: the entries that have a p-th arc, the place of the arc's other end, and its capacity."""
         for p in range(self.most):
             arc = self.start[entries.node] + p
             having = self.xp.flatnonzero(arc < self.start[entries.node + 1])
@@ -86,7 +86,7 @@ class Side:
 
 
 def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any) -> tuple[tuple[Any, ...], np.ndarray]:
-    """(of each arc of `away`: load, float64[A, lanes], and what rounding left if exact; totals, float64[4, lanes])."""
+    """Return the flows on each arc of `away`, float64[A, lanes] (if exact, with what rounding left), and the totals."""
     roots, weights, rows = task.block(first, lanes)
     lanes = len(roots)
     demand = xp.asarray(np.ascontiguousarray((weights[:, None] * rows).T).ravel())
@@ -128,7 +128,7 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
 def inwards(
     task: Task, levels: list[Entries], away: Side, distance: Any, count: Any, demand: Any, xp: Any
 ) -> tuple[Any, ...]:
-    """(load of each arc of `away`, float64[A, lanes],): from the farthest level inwards."""
+    """Return the load of each arc of `away`, (float64[A, lanes],), going from the farthest level inwards."""
     ones, lanes = xp.ones(len(count)), len(count) // task.nodes
     unit, part = demand / count, 1 / count if task.how.by_hops else ones  # part = near / count
     for level, entries in reversed(list(enumerate(levels))):
@@ -145,7 +145,7 @@ def inwards(
 def inwards_twice(
     task: Task, levels: list[Entries], away: Side, distance: Any, count: Any, demand: Any, xp: Any
 ) -> tuple[Any, ...]:
-    """(load of each arc of `away`, float64[A, lanes], what rounding left of it): as `inwards`, with twice the digits.
+    """Do as `inwards` with twice the digits: return each arc's load float64[A, lanes] and what rounding left of it.
 
     Counts beyond 2⁹⁰⁰, whose products would exceed float64, are scaled.
     """

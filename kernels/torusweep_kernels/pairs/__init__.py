@@ -1,4 +1,4 @@
-"""Random packets of a traffic: source and destination of packet i depend on the traffic, the seed and i alone."""
+"""Random packets of a traffic pattern. The ends of packet i depend only on the traffic, the seed and i."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def pair_tables(
     """Make the tables from which packets are drawn, for the traffic T[s, t] = weight[s] · common[t] + own[s, t].
 
     weight, common  float64[N] ≥ 0
-    row, column     int[E]      the entries of own, each pair once
+    row, column     int[E]      source and destination of each entry of own; each pair occurs once
     amount          float64[E]  own[row, column]; a negative one is at least −weight[row] · common[column]
 
-    Raises ValueError for arrays that contradict each other, and where there is no traffic.
+    Raises ValueError for arrays that contradict each other, and if there is no traffic.
     """
     expect = expecting("pair_tables")
     weight, common, amount = (np.ascontiguousarray(array, np.float64) for array in (weight, common, amount))
@@ -58,18 +58,18 @@ def pair_tables(
 def draw_pairs(
     tables: Tables, first: int, number: int, seed: int, *, backend: str = "auto", threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(source int32[B], destination int32[B]) of the packets first … first + B − 1; B is `number`.
+    """Return (source int32[B], destination int32[B]) of the packets first … first + B − 1, where B is `number`.
 
-    tables   of the traffic
+    tables   the traffic's tables (`pair_tables`)
     first    ≥ 0, first + B ≤ 2⁶⁴
     seed     0 … 2⁶⁴ − 1
-    backend  auto, numpy, numba or cupy; the pairs are the same. auto: numba, since they are wanted in memory
+    backend  auto, numpy, numba or cupy; the pairs are the same. auto: numba, since the pairs must be in main memory
     threads  CPU threads of numba; by default all that it may use
 
-    Attempt a at packet i takes the words w of Philox4x32-10 with counter (i mod 2³², ⌊i / 2³²⌋, a, 1) and key (seed mod
+    Attempt a at packet i uses the words w of Philox4x32-10 with counter (i mod 2³², ⌊i / 2³²⌋, a, 1) and key (seed mod
     2³², ⌊seed / 2³²⌋). Two words make a number in [0, 1), as ⌊(2³² w₀ + w₁) / 2¹¹⌋ / 2⁵³. The first number chooses
-    between the product weight · common and the positive entries of own, and with what is left of it the source or the
-    entry; the second one chooses the product's destination. Where own is negative, the pair is rejected if word 0 of
+    between the product weight · common and the positive entries of own; its remainder chooses the source or the
+    entry. The second number chooses the product's destination. If own is negative, the pair is rejected if word 0 of
     the counter (…, a, 2) is below −own / (weight · common) · 2³²; then the next attempt follows.
 
     Raises ValueError for numbers out of range, BackendUnavailable and GpuOutOfMemory of `torusweep_kernels.backend`.

@@ -1,4 +1,4 @@
-"""Packets drawn on the CPU, compiled by Numba: a tile's words first, whose loop is one of vector instructions."""
+"""Compiled version of `draw_pairs`. A tile's random words are drawn first, in a loop of vector instructions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ZERO, ONE, WORD = np.uint64(0), np.uint64(1), np.uint64(32)
 def pairs(
     tables: Tables, first: int, number: int, key: tuple[int, int], threads: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(source int32[B], destination int32[B]); see `draw_pairs`."""
+    """Compiled version of `draw_pairs`: (source int32[B], destination int32[B])."""
     source, destination = np.empty(number, np.int32), np.empty(number, np.int32)
     words = np.uint32(key[0]), np.uint32(key[1])
 
@@ -32,7 +32,7 @@ def pairs(
 
 @inlined
 def chosen(choice, at):
-    """The choice, a uint64, from a random number in [0, 1)."""
+    """Return the choice, a uint64, that a random number in [0, 1) makes."""
     number = np.uint64(len(choice.cdf))
     place = min(np.uint64(np.int64(at * np.float64(number))), number - ONE)
     if choice.uniform:
@@ -47,7 +47,7 @@ def chosen(choice, at):
 
 @inlined
 def rejection(tables, source, destination):
-    """The probability with which this pair of the product is drawn again."""
+    """Return the probability with which this pair of the product is rejected and drawn again."""
     low, end = np.uint64(tables.reduced_start[source]), np.uint64(tables.reduced_start[source + ONE])
     high = end
     while low < high:
@@ -61,7 +61,7 @@ def rejection(tables, source, destination):
 
 @inlined
 def pair(tables, one, two):
-    """(source, destination, whether the pair may be rejected) from two random numbers in [0, 1)."""
+    """Return (source, destination, whether the pair may be rejected) for two random numbers in [0, 1)."""
     at = one * (tables.product_sum + tables.own_sum)
     product = at < tables.product_sum
     if tables.product_sum != 0.0 and (product or tables.own_sum == 0.0):
@@ -74,7 +74,7 @@ def pair(tables, one, two):
 
 @cached
 def draw(tables, first, key, source, destination):
-    """Fill in source and destination int32[B] of the packets from number `first`, a uint64; key: two uint32."""
+    """Set source and destination int32[B] of the packets from number `first`, a uint64, on. key: two uint32."""
     one, two = np.empty(TILE), np.empty(TILE)
     reduces = len(tables.reduced) > 0
     for begin in range(0, len(source), TILE):
@@ -94,7 +94,7 @@ def draw(tables, first, key, source, destination):
 
 @njit
 def kept(tables, number, key, s, t, chance):
-    """The pair that is not rejected, if s and t are the first attempt's, rejected with probability `chance`."""
+    """Return the first pair not rejected. s, t: pair of the first attempt, rejected with probability `chance`."""
     low, high = np.uint32(number), np.uint32(number >> WORD)
     attempt = 0
     while chance > 0.0 and philox4x32(low, high, attempt, REJECTIONS, key[0], key[1])[0] * HALF < chance:

@@ -1,4 +1,4 @@
-"""Packets drawn on a GPU: one launch of pairs.cu."""
+"""GPU version of `draw_pairs`: one launch of pairs.cu."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOURCE = Path(__file__).with_name("pairs.cu")
 def pairs(
     tables: Tables, first: int, number: int, key: tuple[int, int], threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(source int32[B], destination int32[B]); see `draw_pairs`."""
+    """GPU version of `draw_pairs`: (source int32[B], destination int32[B])."""
     with cuda.gpu_errors("torusweep_kernels.pairs"):
         gpu = cuda.Gpu()
         source, destination = drawn(gpu, on_device(gpu, tables), first, number, key)
@@ -24,7 +24,7 @@ def pairs(
 
 
 def on_device(gpu: cuda.Gpu, tables: Tables) -> tuple[Any, ...]:
-    """The arguments of kernels that draw from these tables: arrays on the device, then numbers (pairs.cuh)."""
+    """Return the arguments of kernels that draw from these tables: arrays on the device, then numbers (pairs.cuh)."""
     choices = tables.by_weight, tables.by_common, tables.by_pair
     uniform = sum(choice.uniform << place for place, choice in enumerate(choices))
     joined = (np.concatenate(parts) for parts in zip(*((choice.cdf, choice.guide) for choice in choices)))
@@ -39,7 +39,7 @@ def on_device(gpu: cuda.Gpu, tables: Tables) -> tuple[Any, ...]:
 
 
 def drawn(gpu: cuda.Gpu, traffic: tuple[Any, ...], first: int, number: int, key: tuple[int, int]) -> tuple[Any, Any]:
-    """(source int32[B], destination int32[B]) on the device. traffic: of `on_device`."""
+    """Draw (source int32[B], destination int32[B]) on the device. traffic: the result of `on_device`."""
     (draw,) = gpu.kernels(SOURCE, "draw")
     source, destination = (gpu.cupy.empty(number, np.int32) for _ in range(2))
     words = np.uint64(first), *map(np.uint32, key)

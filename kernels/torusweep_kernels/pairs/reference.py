@@ -1,6 +1,6 @@
-"""The specification: packets in blocks, the same code for NumPy and CuPy.
+"""Specification of `draw_pairs`: packets in blocks, with NumPy or CuPy.
 
-A traffic as tables that packets are drawn from, and the streams of their random words.
+It also has the tables of a traffic from which packets are drawn, and the streams of their random words.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ BLOCK = 2**16  # packets drawn at a time, which fit into cache
 
 
 class WeightedChoice(NamedTuple):
-    """A random choice among n by weights.
+    """A random choice among n items by weights.
 
-    cdf      float64[n]  their cumulative sums, the last one 1
+    cdf      float64[n]  cumulative sums of the weights; the last one is 1
     uniform  bool        whether all weights are equal
-    guide    int32[n]    place at which the search for a number of at least k / n begins
+    guide    int32[n]    place at which the search for a number ≥ k / n begins
     """
 
     cdf: np.ndarray
@@ -31,7 +31,7 @@ class WeightedChoice(NamedTuple):
     guide: np.ndarray
 
     def of(self, unit: Any, xp: Any = np) -> Any:
-        """int32[B]: the choices, from random numbers in [0, 1), float64[B], arrays of xp: numpy or cupy."""
+        """Return the choices, int32[B], for random numbers float64[B] in [0, 1), arrays of xp: numpy or cupy."""
         last = len(self.cdf) - 1
         if self.uniform:
             return xp.minimum((unit * len(self.cdf)).astype(np.int32), last)
@@ -39,7 +39,7 @@ class WeightedChoice(NamedTuple):
 
 
 def choice_by_weight(weight: np.ndarray) -> WeightedChoice:
-    """The choice among len(weight) by weight float64[n] ≥ 0."""
+    """Return the random choice among len(weight) items by their weights float64[n] ≥ 0."""
     uniform = len(weight) > 0 and bool((weight == weight[0]).all())
     total = np.cumsum(weight)
     cdf = total / total[-1] if len(weight) and total[-1] else total
@@ -48,15 +48,15 @@ def choice_by_weight(weight: np.ndarray) -> WeightedChoice:
 
 
 class Tables(NamedTuple):
-    """The traffic T[s, t] = weight[s] · common[t] + own[s, t] between N nodes.
+    """The traffic T[s, t] = weight[s] · common[t] + own[s, t] between N nodes, as tables from which packets are drawn.
 
-    by_weight, by_common      choices of the product's source and destination
+    by_weight, by_common      choice of the product's source; choice of its destination
     by_pair                   choice among the K positive entries of own
-    source, destination       int32[K]: of these entries
-    product_sum, own_sum      of the product, and of the positive entries of own
-    reduced_start, reduced    int64[N+1], int32[M]: destinations to which s sends less than the product says, ascending,
+    source, destination       int32[K]: source and destination of each of these entries
+    product_sum, own_sum      sum of the product; sum of the positive entries of own
+    reduced_start, reduced    int64[N+1], int32[M]: ascending destinations to which s sends less than the product says,
                               at reduced_start[s] … reduced_start[s + 1] − 1
-    rejection                 float64[M]: probability that such a pair is drawn again
+    rejection                 float64[M]: probability that such a pair is rejected and drawn again
     """
 
     by_weight: WeightedChoice
@@ -78,7 +78,7 @@ class Tables(NamedTuple):
 def pairs(
     tables: Tables, first: int, number: int, key: tuple[int, int], threads: int | None = None, xp: Any = np
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(source int32[B], destination int32[B]); see `draw_pairs`."""
+    """Specification of `draw_pairs`: (source int32[B], destination int32[B])."""
     drawn = Pairs(tables, key, xp)
     parts = [drawn.block(first + begin, min(BLOCK, number - begin)) for begin in range(0, number, BLOCK)]
     source, destination = (np.concatenate([host(part[which]) for part in parts]) for which in (0, 1))
@@ -86,7 +86,7 @@ def pairs(
 
 
 class Pairs:
-    """The tables in the array library."""
+    """The tables as arrays of NumPy or CuPy."""
 
     def __init__(self, tables: Tables, key: tuple[int, int], xp: Any) -> None:
         self.xp, self.key, self.nodes = xp, key, tables.nodes
@@ -100,7 +100,7 @@ class Pairs:
         self.rejection = xp.asarray(tables.rejection)
 
     def block(self, first: int, number: int) -> tuple[Any, Any]:
-        """(source int32[B], destination int32[B])."""
+        """Return (source int32[B], destination int32[B]) of `number` packets from number `first` on."""
         packet = self.xp.asarray(np.uint64(first) + np.arange(number, dtype=np.uint64))
         source, destination, rejected = self.attempt(packet, 0)
         attempt = 1
@@ -114,7 +114,7 @@ class Pairs:
         return philox((packet % WORD, packet // WORD, attempt, stream), self.key, self.xp)
 
     def attempt(self, packet: Any, attempt: int) -> tuple[Any, Any, Any]:
-        """(source int32[B], destination int32[B], indices of rejected pairs)."""
+        """Return (source int32[B], destination int32[B], indices of rejected pairs)."""
         xp, words = self.xp, self.words(packet, attempt, PAIRS)
         one, two = unit(words[0], words[1]), unit(words[2], words[3])
         if not self.product_sum:

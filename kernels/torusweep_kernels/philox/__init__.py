@@ -19,10 +19,10 @@ UNIT = 2.0**-53
 
 
 def philox(counter: Sequence[Any], key: Sequence[Any], xp: Any = np) -> tuple[Any, Any, Any, Any]:
-    """Four random words of 32 bits for every counter.
+    """Return four random words of 32 bits for every counter.
 
     counter  four integers or integer arrays, broadcast against each other; taken modulo 2³²
-    key      two, likewise
+    key      two integers or integer arrays, in the same way
     xp       numpy or cupy; the arrays must be that library's
     returns  four uint32 arrays of the common shape
     """
@@ -37,10 +37,10 @@ def philox(counter: Sequence[Any], key: Sequence[Any], xp: Any = np) -> tuple[An
 
 
 def below(draw: Any, bound: Any) -> Any:
-    """uint32: a whole number in 0 … bound − 1 from each 32-bit draw (an array, or a NumPy number). Bounds, one or
-    an array, are 1 … 2³².
+    """Return uint32: a whole number in 0 … bound − 1 for each 32-bit draw (an array, or a NumPy number). Each bound,
+    one for all or an array, is 1 … 2³².
 
-    Some numbers come from ⌊2³²/bound⌋ draws and others from one more, so the relative error of a probability is below
+    Some numbers result from ⌊2³²/bound⌋ draws and others from one more, so a probability's relative error is below
     bound/2³².
     """
     wide = bound.astype(np.uint64) if hasattr(bound, "astype") else bound
@@ -48,6 +48,6 @@ def below(draw: Any, bound: Any) -> Any:
 
 
 def unit(high: Any, low: Any) -> Any:
-    """float64 in [0, 1) from two uint32 arrays of random words: ⌊(2³² high + low) / 2¹¹⌋ / 2⁵³, exact."""
+    """Return float64 in [0, 1) for two uint32 arrays of random words: ⌊(2³² high + low) / 2¹¹⌋ / 2⁵³, exactly."""
     bits = high.astype(np.uint64) * 2**21 + low.astype(np.uint64) // 2**11
     return bits.astype(np.float64) * UNIT

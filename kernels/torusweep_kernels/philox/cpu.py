@@ -1,6 +1,4 @@
-"""Philox4x32-10 for code compiled by Numba; kernels/torusweep_kernels/philox/__init__.py is its specification.
-
-Philox4x64-10, of which NumPy's generator is the specification."""
+"""Philox4x32-10 for code compiled by Numba (specification: `torusweep_kernels.philox`), and Philox4x64-10 (NumPy's)."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ HALF, LOW, HIGH = np.uint64(32), np.uint64(11), np.uint64(21)
 
 @cached
 def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
-    """(uint32, uint32, uint32, uint32) of a counter and a key, whole numbers that are taken modulo 2³²."""
+    """Return the four random uint32 of a counter and a key. All arguments are whole numbers, taken modulo 2³²."""
     c0, c1, c2, c3 = np.uint32(c0), np.uint32(c1), np.uint32(c2), np.uint32(c3)
     k0, k1 = np.uint32(k0), np.uint32(k1)
     for _ in range(10):
@@ -34,7 +32,7 @@ def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
 
 @intrinsic
 def high_word(context, one, other):
-    """The upper 64 bits of the product of two uint64."""
+    """Return the upper 64 bits of the product of two uint64."""
 
     def codegen(context, builder, signature, arguments):
         wide = ir.IntType(128)
@@ -46,7 +44,7 @@ def high_word(context, one, other):
 
 @cached
 def fill4x64(k0: Any, k1: Any, words: Any) -> None:
-    """words uint64[n]: those of Philox4x64-10 with a key, from counter 1 on, as `numpy.random.Philox(key=[k0, k1])`."""
+    """Set words uint64[n] to Philox4x64-10's for a key from counter 1 on, as `numpy.random.Philox(key=[k0, k1])`."""
     for first in range(0, len(words), 4):
         c0, c1, c2, c3 = np.uint64(first // 4 + 1), np.uint64(0), np.uint64(0), np.uint64(0)
         key0, key1 = np.uint64(k0), np.uint64(k1)
@@ -66,19 +64,19 @@ def fill4x64(k0: Any, k1: Any, words: Any) -> None:
 
 @cached
 def below(draw: Any, bound: Any) -> Any:
-    """uint32: a whole number in 0 … bound − 1 from a 32-bit draw; see `torusweep_kernels.philox.below`."""
+    """Compiled version of `torusweep_kernels.philox.below`: a uint32 in 0 … bound − 1 from a 32-bit draw."""
     return np.uint32(np.uint64(draw) * np.uint64(bound) >> HALF)
 
 
 @cached
 def unit(high: Any, low: Any) -> Any:
-    """float64 in [0, 1) from two random words; see `torusweep_kernels.philox.unit`."""
+    """Compiled version of `torusweep_kernels.philox.unit`: a float64 in [0, 1) from two random words."""
     return np.float64(np.int64(np.uint64(high) << HIGH | np.uint64(low) >> LOW)) * UNIT
 
 
 @cached
 def fill(packet: Any, c2: Any, c3: Any, k0: Any, k1: Any, words: Any) -> None:
-    """words uint32[4, B] of the counters (packet's low and high word, c2, c3), packet int64[B]."""
+    """Set words uint32[4, B] to those of the counters (packet's low word, its high word, c2, c3). packet: int64[B]."""
     for i in range(len(packet)):
         number = np.uint64(packet[i])
         drawn = philox4x32(number & np.uint64(0xFFFFFFFF), number >> HALF, c2, c3, k0, k1)

@@ -1,9 +1,9 @@
 """A network simulated flit by flit, cycle by cycle: a batch of experiments that differ in their packets.
 
-The caller generates the packets (time, source, destination, length) and settles their routes at the source. This
-kernel moves the packets and returns when each one entered the network and arrived. Everything is deterministic.
+The caller provides the packets (time, source, destination, length) and chooses their routes at the source. This
+kernel moves the packets and returns when each packet entered the network and arrived. Everything is deterministic.
 
-**Generation.** A packet is generated in the cycle of its `time`. Where the batch has messages, the packets of a message
+**Generation.** A packet is generated in the cycle of its `time`. If the batch has messages, the packets of a message
 are generated together, `delay` cycles after the last of the messages that it waits for was delivered. A message is
 delivered with the tail of its last packet; a delivery in cycle t is known from t + 1 on. A message without packets is a
 step of computation: it is delivered in the cycle in which it is generated, and known in that cycle. Generated packets
@@ -23,7 +23,7 @@ nodes decide on the state at its beginning:
    there (with store-and-forward: when the whole packet is there, unless it is ejected here). It ends `route_delay`
    cycles later.
 2. *VC allocation.* A head that leaves by a channel requests one of the VCs that its class may use. The candidates are
-   free and have room; it requests the one with the most credits, of equal ones the lowest. Each output port grants one
+   free and have room; it requests the one with the most credits, or the lowest of equals. Each output port grants one
    VC a cycle, to the first requesting input VC in round-robin order (input port, then VC) after the last granted one.
    The packet holds the VC until its tail is sent. Its flits may be sent from `vc_delay` cycles later on. Ejection
    needs no VC; any number of packets is granted it at once.
@@ -129,15 +129,15 @@ def simulate(
 ) -> Simulated:
     """Run every experiment of the batch until all its packets are delivered, it is deadlocked, or `cycles` have passed.
 
-    wiring, router, batch          see these classes
-    direction, hops, phase         int8, int16, int8 [R, L] of the runs of each route; runs of 0 hops are skipped
+    wiring, router, batch          see the classes `Wiring`, `Router` and `Batch`
+    direction, hops, phase         int8, int16, int8 [R, L]: the runs of each route; runs of 0 hops are skipped
     cycles                         1 … 2³⁰
     measure_from                   first cycle that counts for `flits` and `occupancy`
     stall                          ≥ 1; every `stall` cycles, an experiment in which some flit has not moved for as long
                                    is searched for a deadlock: packets that wait for each other, and for no packet that
                                    can move. A deadlock ends the experiment
-    backend                        auto, numpy, numba or cupy; results are the same. auto: cupy for 8,192 nodes and more
-                                   in all experiments together where there is a GPU, otherwise numba
+    backend                        auto, numpy, numba or cupy; results are the same. auto: cupy for 8,192 nodes or more
+                                   in all experiments together if there is a GPU, otherwise numba
     threads                        CPU threads of numba, by default all that it may use; a thread runs an experiment.
                                    With two or more threads for each experiment, several threads run one that has at
                                    least 256 nodes and no messages
@@ -147,7 +147,7 @@ def simulate(
 
     Raises ValueError for arrays that contradict each other, a router that cannot work, or a route that does not lead
     to its packet's destination; `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU,
-    `torusweep_kernels.backend.GpuOutOfMemory` where not even one experiment fits there.
+    `torusweep_kernels.backend.GpuOutOfMemory` if not even one experiment fits the GPU.
     """
     task = checked(wiring, router, direction, hops, phase, batch, cycles, measure_from, stall, threads)
     chosen = backends.resolve(backend, large=len(batch.first) * len(wiring.to) >= LARGE)
@@ -166,13 +166,13 @@ def state_bytes(
     detours: int = 0,
     backend: str = "numba",
 ) -> int:
-    """Bytes of an experiment while it runs on one thread (with numba, one experiment a thread), beyond the arguments of
-    `simulate`.
+    """Return the bytes of an experiment that runs on one thread (with numba, one per thread), without those of
+    the arguments of `simulate`.
 
-    packets, runs, shortest   number of packets, runs of a route, and flits of the shortest packet
-    messages, waits           number of messages, and pairs of a message and one that it waits for
-    detours                   the number K of detours of a packet: see `Detours`
-    backend                   numba, in memory, or cupy, in the GPU's
+    packets, runs, shortest   number of packets, of runs of a route, and of flits of the shortest packet
+    messages, waits           number of messages, and of pairs of a message and another that it waits for
+    detours                   number K of detours of a packet, as in `Detours`
+    backend                   numba for main memory, cupy for the GPU's memory
     """
     from torusweep_kernels.router import gpu_state, state
 

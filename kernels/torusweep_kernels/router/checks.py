@@ -1,4 +1,4 @@
-"""Refuse arguments that contradict each other, or could not work, before anything runs."""
+"""Refuse arguments of `simulate` that contradict each other, or could not work, before anything runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def checked(
     stall: int,
     threads: int | None,
 ) -> Task:
-    """The task, its arrays contiguous and of their types."""
+    """Return the task with contiguous arrays of the expected dtypes. Raises ValueError for wrong arguments."""
     _check_router(router)
     expect(0 < cycles <= MOST_CYCLES, f"cycles of 1 … {MOST_CYCLES}", cycles)
     expect(measure_from >= 0, "measure_from ≥ 0", measure_from)
@@ -231,7 +231,7 @@ def _checked_detours(packets: int, hops: np.ndarray, detours: Detours) -> Detour
 
 
 def _checked_messages(nodes: np.ndarray, time: np.ndarray, messages: Messages) -> Messages:
-    """nodes: `Batch.first`."""
+    """Return the messages with arrays of the expected dtypes. nodes: `Batch.first`. Raises ValueError."""
     first, begin, packets, delay, after, successor = (np.asarray(array) for array in messages)
     number = len(begin)
     expect(first.shape == (len(nodes) + 1,), f"first of messages of shape [{len(nodes) + 1}]", first.shape)
@@ -272,7 +272,7 @@ def _checked_messages(nodes: np.ndarray, time: np.ndarray, messages: Messages) -
 
 
 def _check_destinations(task: Task, threads: int | None) -> None:
-    """Walk every packet, which takes less time than finding packets that walk alike."""
+    """Raise ValueError for a route that misses its destination. All packets are walked, which is fastest."""
     batch = task.batch
     nodes = np.tile(np.arange(task.nodes, dtype=np.int32), len(batch.first))
     source = np.repeat(nodes, np.diff(batch.first, axis=1).ravel())
@@ -289,7 +289,7 @@ def _check_destinations(task: Task, threads: int | None) -> None:
 
 
 def _check_detours(task: Task) -> None:
-    """Walk one packet of every (source, route, detour) that occurs, after each number of hops."""
+    """Raise ValueError for a wrong detour: for each number of hops, walk a packet per (source, route, detour)."""
     batch = task.batch
     nodes = np.tile(np.arange(task.nodes), len(batch.first))
     source = np.repeat(nodes, np.diff(batch.first, axis=1).ravel())

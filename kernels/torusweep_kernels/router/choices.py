@@ -10,13 +10,13 @@ from torusweep_kernels.router.task import AHEAD, AXIS, PATH, REST, WORMHOLE, Exp
 
 
 class Travel(NamedTuple):
-    """How far the M packets of an experiment have travelled; packets are numbered from `Experiment.begin`.
+    """How far the M packets of an experiment have travelled. Packets are numbered from `Experiment.begin`.
 
     left     int16[M, L]  hops left of each run
-    crossed  int64[M]     bits of the runs or axes on which a dateline was crossed, if the rule still counts it
+    crossed  int64[M]     bits of the runs or axes on which the packet crossed a dateline, if the rule still counts it
     stage    int8[M]      phase of the last hop, −1 at the source
     going    int8[M]      direction of the last hop, −1 at the source
-    row      int32[M]     its route: its own, or the detour that it has taken
+    row      int32[M]     route of each packet: its own, or the detour that it has taken
     """
 
     left: np.ndarray
@@ -27,11 +27,11 @@ class Travel(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """K choices of each of H heads. Among equal credits the first choice is preferred; adaptive VCs come first.
+    """K choices for each of H heads. Among choices with equal credits the first is preferred; adaptive VCs come first.
 
     y     int64[H, K]  output VC, −1 = not allowed
-    run   int64[H, K]  the run that it belongs to
-    need  int64[H, K]  credits that it must have
+    run   int64[H, K]  run to which the output VC belongs
+    need  int64[H, K]  credits that the output VC must have
     """
 
     y: np.ndarray
@@ -46,7 +46,7 @@ def at_source(task: Task, experiment: Experiment) -> Travel:
 
 
 def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, packet: np.ndarray) -> Choices:
-    """The choices of packets int[H] that have hops left, at the fronts of the input VCs x int[H]."""
+    """Return the choices of packets int[H] that have hops left, at the fronts of the input VCs x int[H]."""
     node = x // (task.inputs * task.vcs)
     row = travel.row[packet]
     length = task.batch.length[experiment.begin + packet].astype(np.int64)[:, None]
@@ -86,8 +86,7 @@ def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, p
 def columns(
     task: Task, travel: Travel, x: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """First and last of the columns of the rule's classes that the next hop, in these runs, may use; all of shape
-    [H]."""
+    """Return the first and the last column of the rule's classes that each next hop, in these runs, may use: [H]."""
     node, direction = x // (task.inputs * task.vcs), task.direction[row, run]
     still = task.until[node, direction] < travel.left[packet, run]
     if task.memory == REST:
@@ -108,7 +107,7 @@ def columns(
 def crossed_after(
     task: Task, travel: Travel, node: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(the packets' bits after the next hop in these runs, the bits of these runs); all of shape [H]."""
+    """Return each packet's crossing bits after its next hop, and the bit that its run sets; both of shape [H]."""
     direction = task.direction[row, run]
     bit = np.int64(1) << {AXIS: direction.astype(np.int64) >> 1, PATH: 0 * run}.get(task.memory, run)
     before = travel.crossed[packet]
@@ -120,7 +119,7 @@ def crossed_after(
 def go(
     task: Task, experiment: Experiment, travel: Travel, node: np.ndarray, packet: np.ndarray, run: np.ndarray
 ) -> None:
-    """Let the packets take a hop of these runs."""
+    """Let each packet take one hop of the given run."""
     row = travel.row[packet]
     travel.crossed[packet] = crossed_after(task, travel, node, packet, row, run)[0]
     travel.left[packet, run] -= 1

@@ -18,7 +18,7 @@ MOST_SHARES = 64  # a share's number is a byte, and each pair of shares has a wh
 
 
 def simulated(task: Task, threads: int | None, progress: Callable[[float], None] | None = None) -> Simulated:
-    """See `torusweep_kernels.router.simulate`."""
+    """Compiled version of `torusweep_kernels.router.simulate`."""
     threads = thread_count(threads)
     experiments = task.experiments
     if not experiments:
@@ -29,9 +29,9 @@ def simulated(task: Task, threads: int | None, progress: Callable[[float], None]
 
 
 def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[float], None]) -> Outcome:
-    """The outcome of one experiment.
+    """Simulate one experiment and return its outcome.
 
-    shares   number of shares of its nodes; a thread runs each
+    shares   number of shares of the experiment's nodes; a thread runs each share
     more     called with the fraction of the experiment that was simulated since the last call
     """
     shares = (
@@ -74,7 +74,7 @@ def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[flo
 
 
 def _added_up(progress: Callable[[float], None] | None, experiments: int) -> Callable[[float], None]:
-    """A callback for experiments in any thread, which adds their fractions up for `progress`."""
+    """Return a callback for experiments in any thread that adds up their fractions and passes the sum to `progress`."""
     if progress is None:
         return lambda more: None
     lock, done = Lock(), 0.0

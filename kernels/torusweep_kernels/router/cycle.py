@@ -7,7 +7,7 @@ of these ports. A node is also marked when its VC allocation may differ from tha
 VCs cost nothing.
 
 The nodes of a large network are divided into shares, which several threads run. A thread that runs a share writes only
-that share's nodes. What is meant for another share goes into a wheel for this pair of shares, and is read in a later
+that share's nodes. Anything for another share goes into a wheel for this pair of shares, and is read in a later
 cycle. So threads synchronise once a cycle, and the results do not depend on their number.
 """
 
@@ -70,7 +70,7 @@ def flits_arrive(fixed, state, own, place, t):
 
 @inlined
 def share_of(state, share):
-    """The arrays that belong to one share."""
+    """Return the arrays of `State` that belong to one share."""
     return Share(
         state.routes[share],
         state.grants[share],
@@ -89,7 +89,7 @@ def share_of(state, share):
 
 @plain
 def run(fixed, state, share, t, stop):
-    """Cycles t … stop − 1 of a share; see `advance`. Returns the first cycle that was not run."""
+    """Run cycles t … stop − 1 of one share, for `advance`. Returns the first cycle that was not run."""
     own = share_of(state, share)
     first, behind = share * fixed.nodes // fixed.shares, (share + 1) * fixed.nodes // fixed.shares
     while t < stop and (own.number[LEFT] > 0 or fixed.shares > 1):
@@ -143,7 +143,7 @@ def advance(fixed, state, thread, t, stop):
     fixed, state   `Constants` and `State`
 
     Several threads may call this together for an experiment with several shares. Each thread begins with its own
-    share, then takes shares that no thread has begun. A thread that loses its core therefore delays the others
+    share, then takes shares that no thread has begun. So a thread that loses its core delays the others
     by one share at most.
     """
     shares, met = fixed.shares, state.met

@@ -1,4 +1,4 @@
-"""The choice between a route and a detour, compiled by Numba; the specification is `reference_detours`."""
+"""The choice between a route and a detour, compiled by Numba; specified by `reference.takes_detour`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from torusweep_kernels.router.records import first_run
 
 @inlined
 def see_channels(fixed, state, first, behind, t):
-    """Note for the next cycle how many flits occupy the output VCs of the nodes first … behind − 1."""
+    """Record for the next cycle how many flits occupy the output VCs of the nodes first … behind − 1."""
     for y in range(first * fixed.ports * fixed.vcs, behind * fixed.ports * fixed.vcs):
         state.seen[(t + 1) & 1, y] = fixed.buffer - state.outs[y].credits + state.claimed[y]
 
 
 @inlined
 def occupied(fixed, state, channel, low, behind, t):
-    """Flits that occupied the channel's VCs low … behind − 1 at the end of the last cycle."""
+    """Return how many flits occupied the channel's VCs low … behind − 1 at the end of the last cycle."""
     total = np.int64(0)
     for y in range(channel * fixed.vcs + low, channel * fixed.vcs + behind):
         total += state.seen[t & 1, y]
@@ -26,7 +26,7 @@ def occupied(fixed, state, channel, low, behind, t):
 
 @inlined
 def occupied_along(fixed, state, node, row, hops, t):
-    """Flits that occupied the channels of the next `hops` hops of a route."""
+    """Return how many flits occupied the channels of a route's next hops; `hops` has the hops of each run."""
     total = np.int64(0)
     for run in range(len(hops)):
         for _ in range(hops[run]):

@@ -1,8 +1,8 @@
-"""The simulation on a GPU: the cycles of router.cu, experiments side by side.
+"""The simulation on a GPU: the cycles of router.cu, with experiments side by side.
 
-A block simulates one experiment, on a copy of its state in shared memory where it fits. If the experiments are larger
-than a block and too few to occupy the device, several blocks simulate each of them: a cooperative launch, of as many
-blocks as run at once, since they wait for each other after every cycle. A launch has many cycles. The host waits for
+A block simulates one experiment, on a copy of its state in shared memory if it fits. If the experiments are larger
+than a block and too few to occupy the device, several blocks simulate each of them: a cooperative launch, with no more
+blocks than run at once, since they wait for each other after every cycle. A launch has many cycles. The host waits for
 the device, and checks for the end and for deadlock, only every `stall` cycles (at most WINDOW).
 """
 
@@ -42,7 +42,7 @@ Wait = tuple[list[tuple[int, int, int]], int]  # as `deadlock.deadlock` returns
 
 
 def simulated(task: Task, threads: int | None = None, progress: Callable[[float], None] | None = None) -> Simulated:
-    """See `torusweep_kernels.router.simulate`."""
+    """GPU version of `torusweep_kernels.router.simulate`."""
     with cuda.gpu_errors("torusweep_kernels.router"):
         network = Network(task)
         free = network.gpu.free()
@@ -56,7 +56,7 @@ def simulated(task: Task, threads: int | None = None, progress: Callable[[float]
 
 
 def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:
-    """Yield rounds of at most `most` experiments that fit into `memory` bytes together; at least one."""
+    """Yield rounds of at most `most` experiments that together fit into `memory` bytes; each has one at least."""
     some: list[Experiment] = []
     taken = 0
     for one in task.experiments:
@@ -73,7 +73,7 @@ def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:
 
 
 class Network:
-    """The arrays and numbers that all experiments share. The arrays' first axis is ports, their last one nodes."""
+    """The arrays and numbers that all experiments share. The arrays' first axis is ports, their last axis is nodes."""
 
     def __init__(self, task: Task) -> None:
         self.task, self.gpu = task, cuda.Gpu()
@@ -135,7 +135,7 @@ class Network:
     def launch(self, experiments: int, state: int, *arguments: Any) -> None:
         """Launch experiments whose states take `state` bytes each.
 
-        A block has an experiment, in shared memory where it fits; several have it if more threads run then.
+        Each block has one experiment, in shared memory if it fits; several blocks share one if more threads run then.
         """
         nodes = self.task.nodes
         if nodes > THREADS:
@@ -150,12 +150,12 @@ class Network:
 
     @cached_property
     def advance_together(self) -> Any:
-        """The kernel for several blocks an experiment, compiled only if needed."""
+        """The kernel for several blocks per experiment, compiled only if it is needed."""
         (kernel,) = self.gpu.kernels(SOURCE, "advance", together=True)
         return kernel
 
     def at_once(self) -> int:
-        """Blocks of SHARED_THREADS that the device runs at once."""
+        """Return the number of blocks of SHARED_THREADS that the device runs at once."""
         registers, most = getattr(self.advance, "num_regs", None), self.gpu.registers
         if not (registers and most):
             return self.gpu.multiprocessors * max(1, THREADS // SHARED_THREADS)  # one block of THREADS always fits
@@ -164,7 +164,7 @@ class Network:
 
 
 def turned(index: np.ndarray, ports: int, nodes: int) -> np.ndarray:
-    """Indices node · ports + port turned into port · nodes + node, with the array's axes swapped; −1 stays."""
+    """Turn indices node · ports + port into port · nodes + node, and swap the array's axes; −1 stays."""
     return np.where(index < 0, -1, index % ports * nodes + index // ports).T.astype(np.int32) if ports else index.T
 
 
@@ -199,8 +199,8 @@ class Round:
         self.struct = filled("Round", {"states": self.state.view(np.uint8), **self.of_packets, **numbers})
 
     def packets_at_start(self, shape: tuple[Any, Any], message: np.ndarray) -> dict[str, Any]:
-        """The packets' records, what is left of their routes, and their detours: made on the device, for fewer bytes
-        than they have are copied to it. message: int32[M], or empty.
+        """Return the packets' records, their hops left and their detours, made on the device so that fewer bytes are
+        copied. message: int32[M], the message of each packet, or empty.
         """
         task, cupy, field = self.task, self.network.cupy, fields("Packet")
         own = slice(self.experiments[0].begin, self.experiments[-1].end)
@@ -217,20 +217,20 @@ class Round:
         }
 
     def columns(self, name: str) -> Any:
-        """An array of the experiments' states, on the device: a row for each experiment, not copied."""
+        """Return an array of the experiments' states on the device: a row for each experiment, not copied."""
         part = self.parts[name]
         return self.state.view(part.dtype)[:, part.begin // part.dtype.itemsize : part.end // part.dtype.itemsize]
 
     def of_experiments(self, name: str) -> Any:
-        """A view of an array of the experiments' states in its own shape, to be read."""
+        """Return a view of an array of the experiments' states in its own shape, for reading."""
         return self.columns(name).reshape(len(self.experiments), *self.parts[name].shape)
 
     def undelivered(self) -> np.ndarray:
-        """Packets of every experiment that are neither delivered nor refused. Waits for the device."""
+        """Return how many packets of every experiment are neither delivered nor refused. Waits for the device."""
         return self.columns("experiment")[:, fields("Experiment")["undelivered"]].get()
 
     def outcomes(self) -> list[Outcome]:
-        """The outcome of every experiment."""
+        """Run all experiments and return the outcome of each."""
         task = self.task
         waits: dict[int, Wait] = {}
         ran = np.zeros(len(self.experiments), np.int64)
@@ -247,14 +247,14 @@ class Round:
         return self.gathered(ran, waits)
 
     def run(self, running: np.ndarray, t: int, stop: int) -> None:
-        """Launch the cycles t … stop − 1."""
+        """Launch the cycles t … stop − 1 of the running experiments."""
         network = self.network
         which = network.cupy.asarray(running.astype(np.int32))
         numbers = map(np.int32, (len(running), t, stop))
         network.launch(len(running), 8 * self.state.shape[1], network.struct, self.struct, which, *numbers)
 
     def still(self, running: np.ndarray, t: int) -> list[int]:
-        """Experiments that may be deadlocked: some front of a channel's VC has not moved in the last `stall` cycles."""
+        """Return experiments that may be deadlocked: the front of some channel's VC has not moved in `stall` cycles."""
         vc = fields("Vc")
         channels = self.of_experiments("vcs")[:, : self.task.transit].reshape(len(self.experiments), -1, len(vc))
         still = (
@@ -263,7 +263,7 @@ class Round:
         return running[still[running]].tolist()
 
     def deadlock(self, e: int, t: int) -> Wait:
-        """See `deadlock.deadlock`."""
+        """Return the result of `outcome.deadlock` for experiment e."""
         experiment = self.experiments[e]
         begin = experiment.begin - self.experiments[0].begin
         own = slice(begin, begin + experiment.end - experiment.begin)
@@ -279,7 +279,7 @@ class Round:
         )
 
     def gathered(self, ran: np.ndarray, waits: dict[int, Wait]) -> list[Outcome]:
-        """The outcomes, read from the device after `ran` cycles."""
+        """Read the outcomes from the device, after `ran` cycles of each experiment."""
         task, vc, packet, message = self.task, *(fields(record) for record in ("Vc", "Packet", "Message"))
         arrived = {name: self.of_packets["packets"][:, packet[name]].get() for name in ("entered", "delivered")}
         messages = self.of_packets["messages"].get()

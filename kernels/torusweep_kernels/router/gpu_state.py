@@ -1,6 +1,6 @@
-"""The state of experiments on a GPU: its arrays, their contents at the start, snapshots.
+"""The state of experiments on a GPU: its arrays, their contents at the start, and snapshots.
 
-The structs of records.cuh as NumPy's types, read from the source: arguments of launches, and fields of records.
+The structs of records.cuh are read from the source as NumPy dtypes, for arguments of launches and fields of records.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ GAP = 0  # bytes behind every array of a state; a test that looks for accesses o
 
 @cache
 def declared(struct: str) -> tuple[int, dict[str, tuple[str, bool]]]:
-    """(alignment that a struct asks for, 1 = none; each field's type, or the type that it points to, and whether it
-    points)."""
+    """Return the alignment that a struct requests (1 = none); for each field, its type, and whether it is a pointer."""
     found = re.search(rf"^struct (?:__align__\((\d+)\) )?{struct} {{([^}}]*)}};$", cuda_source(SOURCE), re.MULTILINE)
     assert found, struct
     members: dict[str, tuple[str, bool]] = {}
@@ -53,7 +52,7 @@ def declared(struct: str) -> tuple[int, dict[str, tuple[str, bool]]]:
 
 @cache
 def structure(struct: str) -> np.dtype[Any]:
-    """The type of a struct, with the layout that CUDA gives it; a pointer is an unsigned integer."""
+    """Return the dtype of a struct, with the layout that CUDA gives it. A pointer is an unsigned integer."""
     alignment, members = declared(struct)
     natural = np.dtype(
         [(name, np.uintp if points else TYPES[kind]) for name, (kind, points) in members.items()], align=True
@@ -66,23 +65,23 @@ def structure(struct: str) -> np.dtype[Any]:
 
 
 def words(record: str) -> int:
-    """The size of a record of integers in words of 4 bytes."""
+    """Return the size of a record of integers, in words of 4 bytes."""
     return structure(record).itemsize // 4
 
 
 @cache
 def fields(record: str) -> dict[str, int]:
-    """The index of every field of a record whose fields are all of one type."""
+    """Return the index of every field of a record whose fields all have the same type."""
     found = structure(record).fields
     assert found
     return {name: where[1] // where[0].itemsize for name, where in found.items()}
 
 
 def filled(struct: str, values: Mapping[str, Any]) -> np.ndarray:
-    """An array of one struct: a kernel's argument, passed by value.
+    """Return an array of one struct: a kernel's argument, passed by value.
 
-    values   of each field, a number, or an array on the device that outlives the launches. Raises ValueError
-             for one too few or too many, TypeError for an array of another type, OverflowError for too large a number
+    values   for each field, a number, or an array on the device that outlives the launches. Raises ValueError for a
+             missing or unknown field, TypeError for an array of another type, OverflowError for too large a number
     """
     _, members = declared(struct)
     if values.keys() != members.keys():
@@ -103,7 +102,7 @@ Arrays = dict[str, np.ndarray]
 
 
 class Part(NamedTuple):
-    """An array of an experiment's state: its first byte, shape and type."""
+    """An array within an experiment's state: its first byte, shape and dtype."""
 
     begin: int
     shape: tuple[int, ...]
@@ -115,9 +114,9 @@ class Part(NamedTuple):
 
 
 def parts(wiring: Wiring, router: Router, shortest: int, *, detours: int = 0) -> tuple[dict[str, Part], int]:
-    """The arrays of an experiment's state, as router.cu describes them, and the bytes of a state.
+    """Return the arrays of an experiment's state, as router.cu describes them, and the bytes of a state.
 
-    shortest   packet of the experiment, in flits
+    shortest   length of the experiment's shortest packet, in flits
     """
     nodes, ports = wiring.to.shape
     vcs, transit = router.virtual_channels, most_into(wiring.to)
@@ -158,7 +157,7 @@ def layout(
     *,
     detours: int = 0,
 ) -> tuple[Shapes, Shapes]:
-    """Shape and dtype of an experiment's state, in words of 8 bytes, and of packets' and messages' arrays."""
+    """Return shape and dtype of an experiment's state, in words of 8 bytes, and of packets' and messages' arrays."""
     of_experiment: Shapes = {"state": ((parts(wiring, router, shortest, detours=detours)[1] // 8,), np.int64)}
     of_packets: Shapes = {
         "packets": ((packets, words("Packet")), np.int32),
@@ -175,14 +174,14 @@ def layout(
 
 
 def waiting(experiment: Experiment) -> tuple[int, int]:
-    """(messages, pairs of a message and one that waits for it)."""
+    """Return the number of messages, and of pairs of a message and another that waits for it."""
     return (
         (0, 0) if experiment.messages is None else (len(experiment.messages.begin), len(experiment.messages.successor))
     )
 
 
 def state_at_start(task: Task, arrays: dict[str, Part], size: int) -> np.ndarray:
-    """An experiment's state of `size` bytes before the first cycle, without its `experiment` and `nodes`."""
+    """Return an experiment's state of `size` bytes before the first cycle, without its `experiment` and `nodes`."""
     state = np.zeros(size, np.uint8)
 
     def of(name: str) -> np.ndarray:
@@ -198,9 +197,10 @@ def state_at_start(task: Task, arrays: dict[str, Part], size: int) -> np.ndarray
 
 
 def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Arrays:
-    """`experiment` and `nodes` of every experiment's state, and the arrays in `shapes` of messages.
+    """Return `experiment` and `nodes` of every experiment's state, and the message arrays in `shapes`, common to all.
 
-    These are common to all experiments, and numbered from the first experiment's on; `message`: that of each packet."""
+    Messages and packets are numbered from the first experiment's on. `message`: the message of each packet.
+    """
     begin, node = experiments[0].begin, fields("Node")
     first = np.stack([experiment.first + experiment.begin - begin for experiment in experiments])
     nodes = np.full((len(experiments), task.nodes, words("Node")), -1, np.int32)
@@ -251,12 +251,12 @@ def _await(
     message_of: np.ndarray,
     nodes: np.ndarray,
 ) -> None:
-    """Fill in an experiment's messages. None is generated, except messages without packets that wait for no packet.
+    """Fill in an experiment's messages. Only messages without packets that wait for no packet are generated already.
 
-    Messages that wait only for time are in a linked list for each node.
+    Messages that wait only for time are put into a linked list for each node.
 
-    first    of its nodes' packets; packet, number: its own first packet and message
-    record   int32[G, ·]: its messages'; message_of int32[M]: the message of every packet; nodes int32[N, ·]: its nodes'
+    first    first packet of each node; packet, number: the experiment's first packet and message
+    record   int32[G, ·]: message records; message_of int32[M]: message of each packet; nodes int32[N, ·]: node records
     """
     field, node = fields("Message"), fields("Node")
     missing, ready = np.bincount(messages.successor, minlength=len(record)), messages.delay.astype(np.int64)
@@ -291,7 +291,7 @@ def _await(
 
 
 def snapshot(task: Task, packet: int, vcs: np.ndarray, outs: np.ndarray, ports: np.ndarray) -> Snapshot:
-    """The snapshot of an experiment, from its first packet and its arrays vcs, outs and input_ports."""
+    """Return an experiment's snapshot, given its first packet and its arrays vcs, outs and input_ports."""
     vc, out, port = (fields(record) for record in ("Vc", "Out", "Port"))
     here, there, ports = (array.swapaxes(0, 1) for array in (vcs, outs, ports))  # the node becomes the first axis
     here, there = here.reshape(-1, words("Vc")), there.reshape(-1, words("Out"))
@@ -303,13 +303,13 @@ def snapshot(task: Task, packet: int, vcs: np.ndarray, outs: np.ndarray, ports: 
 
 
 def _index(task: Task, code: np.ndarray, ports: int) -> np.ndarray:
-    """Indices of `Task` for VCs that a node codes by one of its `ports` ports; a row of `code` for each node."""
+    """Return the indices (as in `Task`) of VCs that nodes code by their `ports` ports; `code` has a row per node."""
     node = np.repeat(np.arange(task.nodes), len(code) // task.nodes)
     return np.where(code < 0, -1, (node * ports + (code >> 4)) * task.vcs + (code & 15))
 
 
 def travel(packets: np.ndarray, left: np.ndarray, crossed: np.ndarray) -> Travel:
-    """`Travel` of an experiment's packets."""
+    """Return the `Travel` of an experiment's packets."""
     field = fields("Packet")
     stage, going = (packets[:, field[name]].astype(np.int8) for name in ("stage", "going"))
     return Travel(left, crossed.view(np.int64), stage, going, packets[:, field["row"]])

@@ -1,6 +1,6 @@
-"""Results of both compiled implementations: snapshots for deadlock detection, and outcomes of experiments.
+"""Outcomes of experiments, and snapshots in which deadlock is detected, for all three implementations.
 
-Deadlock detection in a snapshot: a circular wait of packets for buffers.
+A deadlock is a circular wait of packets for buffers.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from torusweep_kernels.router.task import Experiment, Simulated, Task
 
 
 class Snapshot(NamedTuple):
-    """The state of every input VC x and output VC y (`Task`) after a cycle, for deadlock detection.
+    """The state of every input VC x and output VC y (numbered as in `Task`) after a cycle, for deadlock detection.
 
     front    int32[X]  packet at the front, −1 = none
-    active   bool[X]   the packet holds an output VC, or is being ejected here
-    out      int32[X]  the output VC that it holds, −1 = none
+    active   bool[X]   whether the packet holds an output VC, or is being ejected here
+    out      int32[X]  output VC that the packet holds, −1 = none
     count    int32[X]  flits here; in an injection VC all flits not yet sent
     moved    int32[X]  last cycle in which a flit left, or a packet came to the front
     credits  int32[Y]  credits of the sender
-    holder   int32[Y]  input VC whose packet holds it, −1 = none
+    holder   int32[Y]  input VC whose packet holds the output VC, −1 = none
     """
 
     front: np.ndarray
@@ -46,8 +46,8 @@ class Snapshot(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """One experiment's results, as in `Simulated`. occupancy int64[V] is summed over channels and cycles; injected,
-    ejected and in_flight count flits.
+    """The results of one experiment, as in `Simulated`. occupancy int64[V] is summed over channels and cycles;
+    injected, ejected and in_flight are numbers of flits.
     """
 
     entered: np.ndarray
@@ -64,7 +64,7 @@ class Outcome(NamedTuple):
 
 
 def joined(task: Task, outcomes: list[Outcome]) -> Simulated:
-    """The outcomes of all experiments as one result. Checks that no flit was lost or duplicated."""
+    """Join the outcomes of all experiments into one result. Checks that no flit was lost or duplicated."""
     for number, one in enumerate(outcomes):
         if one.injected != one.ejected + one.in_flight:
             raise AssertionError(
@@ -90,12 +90,12 @@ def joined(task: Task, outcomes: list[Outcome]) -> Simulated:
 def deadlock(
     task: Task, experiment: Experiment, snapshot: Snapshot, travel: Travel, t: int
 ) -> tuple[list[tuple[int, int, int]], int]:
-    """(the cyclic wait as (node, port, VC) of channels, the last cycle in which anything in it moved); ([], −1) if
-    there is none.
+    """Return a cyclic wait as (node, port, VC) of channels, and the last cycle in which anything in it moved; ([], −1)
+    if there is none.
 
-    Searched for where the front of some channel's VC has not moved in the last `stall` cycles before t. An input VC can
-    go on where its packet is leaving the network, or may use an output VC whose buffer is not full, or lacks room only
-    until what is under way arrives; or one whose buffer's front can go on. A VC that cannot go on by any of
+    A search is made only if the front of some channel's VC has not moved in the last `stall` cycles before t. An input
+    VC can go on if its packet is leaving the network, or may use an output VC whose buffer is not full, or lacks room
+    only until what is under way arrives; or one whose buffer's front can go on. A VC that cannot go on by any of
     its choices never will.
     """
     there = np.flatnonzero(snapshot.front >= 0)

@@ -1,6 +1,6 @@
 """The records of a simulation's state, and the operations on them that several steps need.
 
-A timing wheel has a slot for each cycle: the number of entries, then the entries. Entries are codes of VCs.
+A timing wheel has a slot for each cycle. A slot has the number of entries, then the entries, which are codes of VCs.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ MESSAGE = record(
 
 @inlined
 def after(mask, last):
-    """The first set bit of a uint64 that is not 0, in round-robin order after bit `last` < 63."""
+    """Return the first set bit of a uint64 that is not 0, in round-robin order after bit `last` < 63."""
     later = mask >> np.uint64(last + 1)
     return last + 1 + lowest(later) if later else lowest(mask)
 
 
 @inlined
 def put(wheel, slot, code):
-    """Append to a slot of a wheel."""
+    """Append a code to a slot of a wheel."""
     place = wheel[slot, 0] + 1
     wheel[slot, 0] = place
     wheel[slot, place] = code
@@ -83,7 +83,7 @@ def put(wheel, slot, code):
 
 @inlined
 def append(wheel, place, code):
-    """Append to the slot that begins at `place` of a flat wheel."""
+    """Append a code to the slot that begins at `place` of a flat wheel."""
     behind = wheel[place] + 1
     wheel[place] = behind
     wheel[place + behind] = code
@@ -91,13 +91,13 @@ def append(wheel, place, code):
 
 @inlined
 def place_of(slots, pairs, pair, cycle):
-    """The slot's place in the wheel of a pair of shares, for a cycle."""
+    """Return where the slot of a cycle begins in the wheel of a pair of shares."""
     return pairs[pair, 0] + (cycle & (slots - 1)) * pairs[pair, 1]
 
 
 @inlined
 def ready(fixed, state, port, vc):
-    """Mark the VC as able to send, if it is."""
+    """Mark a VC as able to send, if it is able."""
     here = state.vcs[port * fixed.vcs + vc]
     if (
         here.mode & STARTED
@@ -121,7 +121,7 @@ def begin_routing(fixed, state, own, code, packet, t):
 
 @inlined
 def first_run(state, packet):
-    """The first run that has hops left, −1 = none."""
+    """Return the first run that has hops left, −1 = none."""
     for run in range(state.left.shape[1]):
         if state.left[packet, run] > 0:
             return run

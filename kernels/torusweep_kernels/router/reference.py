@@ -1,8 +1,7 @@
-"""The specification in NumPy: one experiment after another, all nodes at once. Each function is a step of
-`torusweep_kernels.router`.
+"""Specification of `torusweep_kernels.router` in NumPy: one experiment after another, all nodes at once.
 
-The choice of a packet between what is left of its route and a detour; the text of `torusweep_kernels.router`. The
-specification of source queues and messages in NumPy: which packets wait, and when messages are generated.
+Each function is a step of the package's text. It also specifies the choice between a route and a detour, source
+queues (which packets wait), and messages (when they are generated).
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from torusweep_kernels.router.task import REFUSED, STORE_AND_FORWARD, Experiment
 
 
 def takes_detour(task: Task, travel: Travel, node: int, packet: int, detour: int, occupied: np.ndarray) -> bool:
-    """Whether a packet at a node takes the route in row `detour`; occupied int64[Y]: flits, by output VC."""
+    """Whether a packet at a node takes the route in row `detour`. occupied int64[Y]: flits on each output VC."""
     row, left, ahead = int(travel.row[packet]), travel.left[packet], task.hops[detour]
     own, other = (_channels(task, node, *route) for route in ((row, left), (detour, ahead)))
     of_channel = occupied.reshape(-1, task.vcs)
@@ -32,7 +31,7 @@ def takes_detour(task: Task, travel: Travel, node: int, packet: int, detour: int
 
 
 def _channels(task: Task, node: int, row: int, left: np.ndarray) -> list[int]:
-    """The channels of what is left of a route."""
+    """Return the channels of what is left of a route."""
     found = []
     for direction in np.repeat(task.direction[row], left).tolist():
         found.append(node * task.ports + int(task.wiring.port_of[node, direction]))
@@ -41,17 +40,17 @@ def _channels(task: Task, node: int, row: int, left: np.ndarray) -> list[int]:
 
 
 def _vcs(task: Task, row: int, left: np.ndarray) -> slice:
-    """The VCs that the next hop of a route may use before a dateline."""
+    """Return the VCs that the next hop of a route may use before a dateline."""
     low, behind = task.low[task.phase[row, int((left > 0).argmax())], 0].tolist()
     return slice(low, behind)
 
 
 class Sources:
-    """The source queue of node s is line[taken[s]] … line[behind[s] − 1], packets in order.
+    """The source queues and messages of an experiment. Node s has the queue line[taken[s]] … line[behind[s] − 1].
 
     Packets are numbered from the experiment's first one.
 
-    left       packets neither delivered nor refused, and messages without packets that are not generated
+    left       number of packets neither delivered nor refused, plus messages without packets that are not generated
     generated  int32[G]: cycle in which each message was generated, −1 = not yet
     """
 
@@ -101,17 +100,17 @@ class Sources:
             self.behind[node] += 1
 
     def take(self, node: np.ndarray) -> np.ndarray:
-        """int64[B]: remove and return the first packet of each of these nodes' queues."""
+        """Remove and return the first packet of each given node's queue, int64[B]."""
         packet = self.line[self.taken[node]]
         self.taken[node] += 1
         return packet
 
     def waiting(self) -> np.ndarray:
-        """bool[N]: whether each node's queue has packets."""
+        """Return bool[N]: whether each node's queue has packets."""
         return self.taken < self.behind
 
     def refuse(self) -> np.ndarray:
-        """int64[B]: remove and return the last packet of each queue that exceeds its bound."""
+        """Remove and return the last packets of every queue beyond its bound, int64[B]."""
         if self.room is None:
             return np.zeros(0, np.int64)
         keep = np.minimum(self.behind, self.taken + self.room)
@@ -121,7 +120,7 @@ class Sources:
         return gone
 
     def deliver(self, packets: np.ndarray, known: int) -> None:
-        """Note that the packets' tails were ejected; messages that wait for them know from cycle `known` on."""
+        """Note that the packets' tails were ejected. Messages that wait for them know this from cycle `known` on."""
         self.left -= len(packets)
         if self.messages is None:
             return
@@ -138,7 +137,7 @@ class Sources:
 
 
 class Run:
-    """An experiment's state. Packets are numbered from the experiment's first one; indices are those of `Task`."""
+    """The state of an experiment. Packets are numbered from the experiment's first one; indices are those of `Task`."""
 
     def __init__(self, task: Task, experiment: Experiment) -> None:
         router, batch, own = task.router, task.batch, slice(experiment.begin, experiment.end)
@@ -249,7 +248,7 @@ class Run:
         self.hold_vc(x, y, t)
 
     def choose_routes(self, x: np.ndarray) -> None:
-        """Let the packets whose route computation has ended choose between their routes and detours."""
+        """Let the packets whose route computation has just ended choose between their routes and detours."""
         task, packet = self.task, self.state.front[x]
         for node, one in zip((x // (task.inputs * task.vcs)).tolist(), packet.tolist()):
             k = int(self.passed[one])
@@ -260,8 +259,9 @@ class Run:
                 self.travel.row[one], self.travel.left[one], self.travel.crossed[one] = row, task.hops[row], 0
 
     def occupation(self, t: int) -> np.ndarray:
-        """int64[Y]: flits under way over every output VC; what fronts are still to send counts for the VC that they
-        hold, or for the lowest that they may hold."""
+        """Return int64[Y]: flits that occupy every output VC. Flits that a front is still to send count for the VC that
+        it holds, or for the lowest VC that it may hold.
+        """
         task, state = self.task, self.state
         occupied = task.buffer - state.credits.astype(np.int64)
         if not self.experiment.detour.size:
@@ -280,13 +280,14 @@ class Run:
         self.ready[x] = t + self.task.router.vc_delay
 
     def after(self, place: np.ndarray, last: np.ndarray, places: int, transit: int) -> np.ndarray:
-        """Where each place stands in round-robin order after the last one; with transit first, injection's (≥ transit)
-        behind all others."""
+        """Return each place's rank in round-robin order after the last one. With transit_first, injection's places,
+        those ≥ transit, come after all others.
+        """
         order = (place - last - 1) % places
         return order + np.where(place >= transit, places, 0) if self.task.router.transit_first else order
 
     def allocate_switch(self, t: int) -> np.ndarray:
-        """int[W]: the input VCs that send a flit in this cycle."""
+        """Return int[W]: the input VCs that send a flit in this cycle."""
         task, state = self.task, self.state
         credits, widths = (
             np.append(state.credits, 1),
@@ -335,7 +336,7 @@ class Run:
 
 
 def first_of_each(group: np.ndarray, order: np.ndarray, many: np.ndarray | int = 1) -> np.ndarray:
-    """int[W]: the first `many` members of each group, by group and in order; `many` is given for every member."""
+    """Return int[W]: the first `many` members of each group, by group and in order. many: one number, or one each."""
     place = np.lexsort((order, group))
     ranked = group[place]
     rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked)
@@ -343,7 +344,7 @@ def first_of_each(group: np.ndarray, order: np.ndarray, many: np.ndarray | int =
 
 
 def simulated(task: Task, threads: int | None = None, progress: Callable[[float], None] | None = None) -> Simulated:
-    """See `torusweep_kernels.router.simulate`."""
+    """Specification of `torusweep_kernels.router.simulate`."""
     return joined(task, [outcome(task, experiment) for experiment in task.experiments])
 
 

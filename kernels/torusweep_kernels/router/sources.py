@@ -1,4 +1,4 @@
-"""Generation of packets and messages, and source queues; the specification is `reference_sources`."""
+"""Generation of packets and messages, and source queues, compiled by Numba; specified by `reference.Sources`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refill(fixed, state, own, node, t):
 
 @inlined
 def generate(fixed, state, own, packet, node, t):
-    """Append a packet to its node's source queue, or refuse it where the queue is full."""
+    """Append a packet to its node's source queue, or refuse the packet if the queue is full."""
     state.line[state.nodes[node].behind] = packet
     state.nodes[node].behind += 1
     refill(fixed, state, own, node, t)
@@ -38,7 +38,7 @@ def generate(fixed, state, own, packet, node, t):
 
 @inlined
 def sift_down(state, message, size):
-    """Replace the first message of a heap of `size` messages."""
+    """Replace the first message of a heap of `size` messages by `message`."""
     place = 0
     while 2 * place + 1 < size:
         child = 2 * place + 1
@@ -70,7 +70,7 @@ def sift_up(state, message, place):
 
 @inlined
 def release_successors(state, own, message, known):
-    """Tell the messages that wait for this one that it is delivered, as known from cycle `known` on."""
+    """Tell the messages that wait for this one that it is delivered, which they know from cycle `known` on."""
     for i in range(state.messages[message].after, state.messages[message + 1].after):
         there = state.messages[state.successor[i]]
         there.ready = max(there.ready, known + there.delay)
@@ -82,7 +82,7 @@ def release_successors(state, own, message, known):
 
 @inlined
 def deliver_packet(state, own, message, known):
-    """Count a delivered packet of a message; with the last one the message is delivered."""
+    """Count a delivered packet of a message. When its last packet is delivered, the message is delivered."""
     state.messages[message].undelivered -= 1
     if state.messages[message].undelivered == 0:
         release_successors(state, own, message, known)

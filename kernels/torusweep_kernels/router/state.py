@@ -43,15 +43,15 @@ from torusweep_kernels.router.task import (
 
 
 class Constants(NamedTuple):
-    """Constants of an experiment. See `Task`, `Router` and `Wiring` for names that are not listed.
+    """Constants of an experiment. Names that are not listed here are those of `Task`, `Router` and `Wiring`.
 
-    shares               number of shares of the nodes; they are of equal size, or differ by one node
-    arriving, returning  slots of the wheels of flits and of credits
+    shares               number of shares of the nodes, whose sizes are equal or differ by one node
+    arriving, returning  number of slots of the wheels of flits and of credits
     even                 whether credits of all channels take equally long
-    single               whether input ports send, and channels carry, at most one flit a cycle
-    longest              the experiment's longest packet in flits
+    single               whether input ports send, and channels carry, at most one flit per cycle
+    longest              length of the experiment's longest packet, in flits
     decisions            K of `Detours`, 0 = none
-    sees_all             see `Task`
+    sees_all             as in `Task`
     """
 
     shares: int
@@ -114,25 +114,25 @@ class Share(NamedTuple):
 class State(NamedTuple):
     """The changing state of an experiment of K shares, X input VCs, M packets and G messages.
 
-    vcs … packets, messages   records of `records`; one message more than there are
-    left                      int16[M, L]: see `Travel`
-    queue                     int32[X, Q]: packets behind the front of each VC, a circular buffer
+    vcs … packets, messages   records as in `records`; `messages` has one more than there are
+    left                      int16[M, L]: hops left of each run
+    queue                     int32[X, Q]: packets after the front of each VC, in a circular buffer
     arrivals, returns         int32[·]: wheels of flits and of credits on their way, one for each pair of shares that a
                               channel joins
     landing, leaving          int64[K², 2]: for reader · K + writer, the place of a pair's first slot in these wheels,
                               and the length of a slot; 0 if no channel joins the two shares
     routes, grants            int32[K, S, ·]: wheels of routes and grants that take effect
-    waking, refills           int32[K, ·]: channels' VCs, and nodes, whose front packet has left in the last cycle;
-                              their number comes first
+    waking, refills           int32[K, ·]: channels' VCs, and nodes, whose front packet left in the last cycle;
+                              first their number
     time_due, packet_due, node_due   int32[M]: packets by share and time of generation
-    line                      int32[M]: each node's source queue, in the places of its packets
-    successor                 see `Messages`
+    line                      int32[M]: each node's source queue, at the places of the node's packets
+    successor                 as in `Messages`
     ready                     int32[G]: heap of the messages that wait for no other, by cycle and number
     stored, occupancy         int64[K, V …]: flits in the channels' buffers, and their sum over cycles
-    number                    int64[K, ·]: see LEFT
+    number                    int64[K, ·]: counters at the places LEFT … READY of `records`
     scratch … winners         scratch memory of VC and switch allocation
-    met                       int64[·]: see MET
-    claimed                   int32[Y]: flits that fronts are still to send over each output VC, which they hold, or the
+    met                       int64[·]: counters of all threads, at the places MET … of `records`
+    claimed                   int32[Y]: flits that fronts are still to send over each output VC that they hold, or the
                               lowest that they may hold. Empty without detours
     seen                      int32[2, Y]: flits that occupy each output VC, at the end of an odd and an even cycle
     """
@@ -177,12 +177,12 @@ class State(NamedTuple):
         return Travel(self.left, *(self.packets[name] for name in ("crossed", "stage", "going", "row")))
 
     def under_way(self, slots: int) -> int:
-        """Flits on their way over channels."""
+        """Return the number of flits on their way over channels."""
         first, length = self.landing[self.landing[:, 1] > 0].T
         return int(self.arrivals[first + length * np.arange(slots)[:, None]].sum())
 
     def snapshot(self, vcs: int) -> Snapshot:
-        """The snapshot for deadlock detection."""
+        """Return the snapshot for deadlock detection."""
         out, holder = (
             np.where(code < 0, -1, (code >> BITS) * vcs + (code & LAST))
             for code in (self.vcs["out"], self.outs["holder"])
@@ -224,11 +224,11 @@ def layout(
     *,
     detours: int = 0,
 ) -> Shapes:
-    """Shape and dtype of every array of `State`.
+    """Return shape and dtype of every array of `State`.
 
-    packets, runs    packets of the experiment, and runs of a route
-    shortest         length of its shortest packet in flits
-    messages, waits  messages, and pairs of a message and one that waits for it
+    packets, runs    number of packets of the experiment, and of runs of a route
+    shortest         length of the experiment's shortest packet in flits
+    messages, waits  number of messages, and of pairs of a message and another that waits for it
     detours          K of `Detours`
 
     The numbers of slots of a wheel, and of places in a queue of packets, are powers of 2.
@@ -287,7 +287,7 @@ def layout(
 
 
 def pairs_of(wiring: Wiring, router: Router, shares: int) -> tuple[np.ndarray, np.ndarray]:
-    """(`State.landing`, `State.leaving`)."""
+    """Return (`State.landing`, `State.leaving`) for the network and its shares."""
     share = share_of(len(wiring.to), shares)
     tail, port = np.nonzero(wiring.to >= 0)
     writer, reader = share[tail], share[wiring.to[tail, port]]
@@ -299,9 +299,9 @@ def pairs_of(wiring: Wiring, router: Router, shares: int) -> tuple[np.ndarray, n
 
 
 def _places(pair: np.ndarray, codes: np.ndarray, shares: int, slots: int) -> np.ndarray:
-    """int64[K², 2]: the place of each pair's first slot in a wheel, and the length of its slots.
+    """Return int64[K², 2]: where each pair's first slot begins in a wheel, and the length of the pair's slots.
 
-    pair    of each channel: reader · K + writer
+    pair    pair of shares of each channel: reader · K + writer
     codes   the most entries that each channel makes in a cycle
     """
     most = np.bincount(pair, codes, shares * shares).astype(np.int64)
@@ -310,28 +310,28 @@ def _places(pair: np.ndarray, codes: np.ndarray, shares: int, slots: int) -> np.
 
 
 def _slots_of(wiring: Wiring, router: Router) -> tuple[int, int]:
-    """Slots of the wheels of arrivals and of returns."""
+    """Return the number of slots of the wheel of arrivals, and of the wheel of returns."""
     arriving = router.switch_delay + int(wiring.delay.max(initial=0))
     return slots(arriving), slots(router.credit_delay + longest_back(wiring))
 
 
 def share_of(nodes: int, shares: int) -> np.ndarray:
-    """int64[N]: the share of every node; share s begins with node s · N // K, as in `cycle.run`."""
+    """Return int64[N]: the share of every node. Share s begins with node s · N // K, as in `cycle.run`."""
     return np.repeat(np.arange(shares), np.diff(np.arange(shares + 1) * nodes // shares))
 
 
 def slots(longest: int) -> int:
-    """Slots of a wheel for events up to `longest` cycles ahead: a power of 2."""
+    """Return the slots of a wheel for events up to `longest` cycles ahead: a power of 2."""
     return 1 << longest.bit_length()
 
 
 def size(shapes: Shapes) -> int:
-    """Bytes of these arrays."""
+    """Return the number of bytes of these arrays."""
     return sum(prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
 
 
 def state_of(task: Task, experiment: Experiment, shares: int = 1) -> State:
-    """The state before the first cycle: all buffers empty. An experiment with messages needs `shares` = 1."""
+    """Return the state before the first cycle, all buffers empty. An experiment with messages needs `shares` = 1."""
     batch, own = task.batch, slice(experiment.begin, experiment.end)
     messages = experiment.messages
     waiting = (0, 0) if messages is None else (len(messages.begin), len(messages.successor))

@@ -1,4 +1,4 @@
-"""Switch allocation and traversal."""
+"""Switch allocation and traversal, compiled by Numba."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTHING, TAKEN = -1, -2  # in `wanted`, instead of an output: nothing nominated;
 
 @inlined
 def losers(fixed, state, own, node, able, output, transit):
-    """uint64: bits of the input ports that nominate a VC for this output but are not taken."""
+    """Return uint64: bits of the input ports that nominate a VC for this output but are not taken."""
     bids = np.uint64(0)
     while able:
         i = lowest(able)
@@ -51,7 +51,7 @@ def losers(fixed, state, own, node, able, output, transit):
 
 @inlined
 def matched(fixed, state, own, node, able, transit):
-    """Number of winners at a node whose ports send several flits a cycle; the outputs are matched one after another.
+    """Match a node's outputs, one after another, if ports send several flits per cycle. Returns the number of winners.
 
     bids   uint64[64]: bits of the input ports that nominate VCs for each output
     """
@@ -108,7 +108,7 @@ def matched(fixed, state, own, node, able, transit):
 
 @inlined
 def allocate_switch(fixed, state, own, share, first, behind, t):
-    """Switch allocation and traversal for the nodes first … behind − 1, those of a share.
+    """Do switch allocation and traversal for the nodes first … behind − 1, which form a share.
 
     wanted, chosen   int64[64·V]: output and VC that each input port of a node nominates
     winners          VCs that send, as port · 16 + VC

@@ -1,4 +1,4 @@
-"""The arguments and the results of a simulation; input ports and rings of the network, derived for all backends."""
+"""Arguments and results of a simulation, and arrays that all backends derive from the arguments."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ RUN, AXIS, PATH, AHEAD, REST = range(5)
 class Router(NamedTuple):
     """The router of every node. Delays are in cycles; `torusweep_kernels.router` says what they mean.
 
-    virtual_channels  V, of a channel and of an injection port: 1 … 16
-    buffer_flits      B, of a VC of a channel; with virtual-cut-through and store-and-forward at least the longest
-                      packet, with `bubble` at least twice that
+    virtual_channels  V, the VCs of a channel and of an injection port: 1 … 16
+    buffer_flits      B, buffer of a channel's VC in flits; with virtual-cut-through and store-and-forward at least the
+                      longest packet, with `bubble` at least twice that
     switching         wormhole, virtual-cut-through or store-and-forward
     route_delay, vc_delay, switch_delay  ≥ 0
-    credit_delay      ≥ 1, from the cycle in which a flit leaves a buffer until its sender has the credit, `back` of the
-                      channel (`Wiring`) not included
+    credit_delay      ≥ 1, from the cycle in which a flit leaves a buffer until its sender has the credit, without the
+                      channel's `back` (`Wiring`)
     adaptive          packets may take any run that has hops left, on the VCs above the escape VCs
-    escape            escape VCs, which the classes of the rule divide: all V if not adaptive, fewer if adaptive; None:
+    escape            number of escape VCs, which the rule's classes divide: all V, or fewer if adaptive; None:
                       all V
     bubble            bubble flow control of the escape VCs; not in wormhole switching
     transit_first     traffic in transit has priority over injection
-    injection_flits   ≥ 1, injection ports of a node, each of `injection_speedup` flits a cycle
-    ejection_flits    ≥ 1, flits a cycle and node
-    source_queue      ≥ 0: packets that a node's source queue holds; None: any number. Not with messages
-    input_speedup     ≥ 1, VCs of an input port that may send in the same cycle, a flit each; more than V is V
-    injection_speedup ≥ 1, the same of an injection port; None: `input_speedup`
+    injection_flits   ≥ 1, number of injection ports of a node, each with `injection_speedup` flits per cycle
+    ejection_flits    ≥ 1, flits that a node ejects per cycle
+    source_queue      ≥ 0, most packets in a node's source queue; None: any number. Not allowed with messages
+    input_speedup     ≥ 1, number of VCs of an input port that may send a flit in the same cycle; more than V means V
+    injection_speedup ≥ 1, the same for an injection port; None: `input_speedup`
     """
 
     virtual_channels: int
@@ -60,22 +60,22 @@ class Wiring(NamedTuple):
 
     to       int32[N, P]   node that each port leads to, −1 = none; at most 63 channels leave or enter a node
     port_of  int8[N, D]    port of each direction, −1 = none; directions 2i and 2i + 1 are one axis
-    wrap     bool[N, D]    the hop crosses a dateline
+    wrap     bool[N, D]    whether the hop crosses a dateline
     delay    int16[N, P]   cycles on the channel, ≥ 0; with switch_delay, ≥ 1
-    classes  int8[F, 2]    class of VCs of each phase of a run, before and after a dateline
-    memory   which dateline crossings count besides this hop's own:
-             "run"   earlier ones of the same run
+    classes  int8[F, 2]    VC class of each phase of a run, before and after a dateline
+    memory   which dateline crossings count, besides the hop's own:
+             "run"   earlier ones in the same run
              "axis"  earlier ones along the same axis in the same phase
-             "path"  earlier ones of the route
-             "ahead" all of the same run, earlier or later
+             "path"  all earlier ones on the route
+             "ahead" all in the same run, earlier or later
              "rest"  a hop counts as after the dateline if neither it nor a later hop of the run crosses one
-    shares   int64[C]      VCs of each class, ≥ 1: class 0 has the lowest; Σ = the escape's (all V where not adaptive)
-    balanced a packet that has crossed no dateline, on a run that crosses none, may take a VC of either column's class
-             at the first hop of the run, and stays in this column to its end. The dependencies of a ring stay without
+    shares   int64[C]      number of VCs of each class, ≥ 1: class 0 has the lowest VCs; Σ = `escape`
+    balanced whether a packet that has crossed no dateline, on a run that crosses none, may take a VC of either column's
+             class at the run's first hop. It then stays in this column. The dependencies of a ring stay without
              cycles, because no such run passes the dateline; in the whole network, routes must take the axes in one
              order. Not with `adaptive`; only with memory "run" or "axis"
-    capacity int16[N, P]   flits a cycle, 1 … V, where there is a channel; None: 1
-    back     int16[N, P]   cycles that a credit takes back over the channel beside credit_delay, ≥ 0; None: 0
+    capacity int16[N, P]   flits per cycle of each channel, 1 … V; None: 1
+    back     int16[N, P]   cycles that a credit takes over the channel in addition to credit_delay, ≥ 0; None: 0
     """
 
     to: np.ndarray
@@ -97,13 +97,13 @@ class Messages(NamedTuple):
     computation, delivered when it is generated. A message waits for earlier ones only, so that none waits for itself.
 
     first      int64[E + 1]  messages first[e] … first[e + 1] − 1 belong to experiment e
-    begin      int64[G]      the first packet of each message; any number if it has none
-    packets    int32[G]      ≥ 0, number of its packets, consecutive in the batch, all of one node. Each packet belongs
+    begin      int64[G]      first packet of each message; any number if the message has no packets
+    packets    int32[G]      ≥ 0, number of packets, consecutive in the batch, all of one node. Each packet belongs
                              to one message
-    delay      int32[G]      0 … 2²⁹, cycles from the last delivery that it waits for (without one: from cycle 0) until
-                             it is generated
+    delay      int32[G]      0 … 2²⁹, cycles from the last delivery that it waits for (else from cycle 0) until
+                             the message is generated
     after      int64[G + 1]  messages successor[after[g]] … successor[after[g + 1] − 1] wait for g
-    successor  int64[S]      of g's experiment, > g
+    successor  int64[S]      messages of g's experiment, with numbers > g
     """
 
     first: np.ndarray
@@ -115,11 +115,11 @@ class Messages(NamedTuple):
 
 
 class Detours(NamedTuple):
-    """Other routes of a batch's packets, which they may take on the way instead of their own.
+    """Alternative routes that a batch's packets may take on the way instead of their own.
 
-    row        int32[M, K]  the route that a packet may take instead of what is left of its own, after k hops of it; −1:
+    row        int32[M, K]  route that a packet may take instead of what is left of its own, after k hops of it; −1:
                             no choice there
-    view       knowledge of occupied channels, "local" or "global" (`torusweep_kernels.router`)
+    view       "local" or "global": which occupied channels a packet knows (`torusweep_kernels.router`)
     threshold  −2³⁰ … 2³⁰, how much larger its own route's estimate may be; flits · hops (local), flits (global)
     """
 
@@ -131,14 +131,14 @@ class Detours(NamedTuple):
 class Batch(NamedTuple):
     """The M packets of E experiments.
 
-    first        int64[E, N + 1]  packets first[e, s] … first[e, s + 1] − 1 are those of experiment e and node s;
+    first        int64[E, N + 1]  packets first[e, s] … first[e, s + 1] − 1 belong to experiment e and node s;
                                   first[e, N] = first[e + 1, 0], first[0, 0] = 0, first[E − 1, N] = M
-    time         int32[M]   cycle in which each is generated, ≥ 0, ascending for each node
-    row          int32[M]   its route
-    length       int16[M]   its flits, ≥ 1
+    time         int32[M]   cycle in which each packet is generated, ≥ 0, ascending for each node
+    row          int32[M]   route of each packet
+    length       int16[M]   flits of each packet, ≥ 1
     destination  int32[M]   node where the route ends; a packet to its own source is injected and ejected there
-    messages     dependencies that decide when packets are generated, whose `time` is then 0; None: `time` decides
-    detours      other routes that packets may take, of the same rows; None: none. Not with `adaptive`
+    messages     dependencies that decide when packets are generated (then `time` is 0); None: `time` decides
+    detours      other routes, rows of the same routes, that packets may take; None: none. Not with `adaptive`
     """
 
     first: np.ndarray
@@ -153,17 +153,17 @@ class Batch(NamedTuple):
 class Simulated(NamedTuple):
     """Results of a simulation.
 
-    entered    int32[M]        cycle in which the packet's head leaves the source queue, −1 never, −2 refused: the queue
+    entered    int32[M]        cycle in which the packet's head leaves the source queue; −1 never; −2 refused, as it
                                was full
-    delivered  int32[M]        cycle in which its tail is ejected, −1 never; at most ran − 1 + switch_delay
+    delivered  int32[M]        cycle in which the packet's tail is ejected, −1 never; at most ran − 1 + switch_delay
     flits      int64[E, N, P]  flits sent over every channel in cycles measure_from … ran − 1
-    occupancy  float64[E, V]   flits in the buffers of VC v of all channels at the end of a cycle, mean over the same
-                               cycles (0 of none)
+    occupancy  float64[E, V]   mean number of flits in a channel's buffer of VC v at the end of a cycle, over the same
+                               cycles; 0 if there are none
     generated  int32[G]        cycle in which each message is generated, −1 never
-    ran        int64[E]        cycles run
+    ran        int64[E]        number of cycles that were run
     stalled    int64[E]        −1 without deadlock; else the last cycle in which a flit left a buffer of the cyclic
                                wait, or came to its front
-    waiting    the cyclic wait of each experiment, [] without one: (u, p, v) is the head at the front of VC v at the end
+    waiting    cyclic wait of each experiment, [] without one: (u, p, v) is the head at the front of VC v at the end
                of port p of node u; it waits for the buffer of the next one, the last one for that of the first
     """
 
@@ -181,9 +181,9 @@ class Experiment(NamedTuple):
     """One experiment of a batch: packets begin … end − 1.
 
     first              int64[N + 1]  as in `Batch`, counted from `begin`
-    shortest, longest  packet in flits; 1 without packets
-    messages           those of the experiment, counted from its first packet and message
-    detour             int32[M, K]: rows as in `Detours`; K = 0: none
+    shortest, longest  length of the shortest and of the longest packet, in flits; 1 without packets
+    messages           the experiment's messages, counted from its first packet and message
+    detour             int32[M, K]: rows as in `Detours`; K = 0 if there are none
     """
 
     begin: int
@@ -196,12 +196,12 @@ class Experiment(NamedTuple):
 
 
 def most_into(to: np.ndarray) -> int:
-    """The largest number of channels that lead to a node."""
+    """Return the largest number of channels that lead to a node."""
     return int(np.bincount(to[to >= 0], minlength=1).max())
 
 
 def part(messages: Messages, experiment: int, packet: int) -> Messages:
-    """The messages of one experiment, counted from its first message and from `packet`, its first packet."""
+    """Return the messages of one experiment, counted from its first message and from `packet`, its first packet."""
     begin, end = messages.first[experiment : experiment + 2].tolist()
     own, after = slice(begin, end), messages.after[begin : end + 1]
     return Messages(
@@ -215,38 +215,38 @@ def part(messages: Messages, experiment: int, packet: int) -> Messages:
 
 
 def widths(wiring: Wiring) -> np.ndarray:
-    """`Task.width`."""
+    """Return the capacity of each channel as in `Task.width`."""
     return np.where(wiring.to >= 0, 1 if wiring.capacity is None else wiring.capacity, 0).ravel().astype(np.int64)
 
 
 def longest_back(wiring: Wiring) -> int:
-    """The most cycles that a credit takes back over a channel beside credit_delay."""
+    """Return the most cycles that a credit takes over a channel in addition to credit_delay."""
     return 0 if wiring.back is None else int(wiring.back.max(initial=0))
 
 
 def sending(width: np.ndarray | int, router: Router) -> np.ndarray:
-    """VCs of an input port at the end of a channel of this capacity that may send in the same cycle."""
+    """Return the VCs of an input port at the end of a channel of this capacity that may send in the same cycle."""
     return np.minimum(np.asarray(width) * router.input_speedup, router.virtual_channels)
 
 
 def injecting(router: Router) -> int:
-    """VCs of an injection port that may send in the same cycle."""
+    """Return the number of VCs of an injection port that may send in the same cycle."""
     return min(router.injection_speedup or router.input_speedup, router.virtual_channels)
 
 
 class Task:
-    """The arguments of `simulate`, checked, and arrays derived from them.
+    """The arguments of `simulate`, after its checks, and arrays derived from them.
 
     A channel is node · P + port; an input port node · I + i with I = most channels into a node + J injection ports,
     which are the last ones; an input VC is input port · V + v, an output VC channel · V + v.
 
     land    int32[N·P]  input port at each channel's end, −1 = no channel
     feed    int32[N·I]  channel of each input port, −1 = none (injection, or no such port)
-    until   int32[N, D] hops along a direction before the next one that crosses a dateline; FAR: none does
-    low     int8[F, 2, 2] first VC of a class and the one behind its last, by phase and column
+    until   int32[N, D] hops along a direction before the next hop that crosses a dateline; FAR if none does
+    low     int8[F, 2, 2] first VC of a class and the VC after its last, by phase and column
     width   int64[N·P]  capacity of each channel, 0 = no channel
-    sending int64[N·I]  VCs of each input port that may send in a cycle, 0 = no such port
-    back    int64[N·I]  cycles that a credit of each input port takes back beside credit_delay
+    sending int64[N·I]  number of VCs of each input port that may send in a cycle, 0 = no such port
+    back    int64[N·I]  cycles that a credit of each input port takes in addition to credit_delay
     """
 
     FAR = 2**30
@@ -308,7 +308,7 @@ class Task:
 
     @property
     def sees_all(self) -> bool:
-        """Whether packets choose by channels of the whole network."""
+        """Whether packets choose by the channels of the whole network."""
         return self.batch.detours is not None and self.batch.detours.view == "global"
 
     @property
@@ -317,7 +317,7 @@ class Task:
 
     @cached_property
     def next(self) -> np.ndarray:
-        """int32[N, D]: node that each direction leads to, −1 = it does not lead on."""
+        """int32[N, D]: node that each direction leads to, −1 = the direction does not lead on."""
         to = np.take_along_axis(self.wiring.to, np.maximum(self.wiring.port_of, 0).astype(np.int64), axis=1)
         return np.where(self.wiring.port_of < 0, np.int32(-1), to)
 

@@ -1,4 +1,4 @@
-"""VC allocation: heads at the front of their buffers request output VCs and are granted them; see `choices`."""
+"""VC allocation: heads at the front of their buffers request output VCs, which are granted; see `choices`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_REQUEST = 1 << 40  # larger than every place in round-robin order
 
 @inlined
 def promote_head(fixed, state, own, code, t):
-    """Promote the next packet of a channel's VC to its front; some of its flits have arrived."""
+    """Promote the next packet of a channel's VC to its front, if enough of its flits have arrived."""
     x = (code >> BITS) * fixed.vcs + (code & LAST)
     packet = state.queue[x, state.vcs[x].begins & (state.queue.shape[1] - 1)]
     if (
@@ -57,7 +57,7 @@ def hold_vc(fixed, state, own, code, out, t):
 
 @inlined
 def crossed_after(fixed, state, packet, node, run, direction, phase):
-    """(the packet's bits after the hop, the bit of this run)."""
+    """Return the packet's crossing bits after the hop, and the bit that this run sets."""
     place = direction >> 1 if fixed.memory == AXIS else 0 if fixed.memory == PATH else run
     bit = np.int64(1) << np.int64(place)
     crossed = state.packets[packet].crossed
@@ -68,7 +68,7 @@ def crossed_after(fixed, state, packet, node, run, direction, phase):
 
 @inlined
 def request_vc(fixed, state, own, code, t):
-    """Let a head with a known route leave here, or request an output VC from now on (`choices.choices`)."""
+    """Let a head with a known route leave here, or request an output VC from now on (see `choices.choices`)."""
     port, vc = code >> BITS, code & LAST
     here, node = state.vcs[port * fixed.vcs + vc], state.ports[port].node
     packet = here.front
@@ -107,7 +107,7 @@ def request_vc(fixed, state, own, code, t):
 
 @inlined
 def any_run(fixed, state, packet, need, node):
-    """(adaptive output VC, its run) with room: the one with the most credits, then the most hops left; else (−1, 0)."""
+    """Return the adaptive output VC with room that has most credits, then most hops left, and its run; else (−1, 0)."""
     row = state.packets[packet].row
     if fixed.switching == WORMHOLE:
         need = fixed.buffer
@@ -126,7 +126,7 @@ def any_run(fixed, state, packet, need, node):
 
 @inlined
 def own_run(fixed, state, longest, here):
-    """The allowed output VC that has room and the most credits; −1 if none has room."""
+    """Return the allowed output VC that has room and the most credits; −1 if none has room."""
     channel = np.int64(here.wanted)
     possible, best, most = np.uint64(state.channels[channel].free & here.allowed), -1, -1
     while possible:
@@ -141,7 +141,7 @@ def own_run(fixed, state, longest, here):
 
 @inlined
 def grant(fixed, state, own, node, code, out, run, t):
-    """Give the output VC to the head, whose packet takes the hop."""
+    """Grant an output VC to a head, whose packet takes the hop."""
     port, vc, channel = code >> BITS, code & LAST, out >> BITS
     i = port - node * fixed.inputs
     state.channels[channel].free &= np.uint16(~(1 << (out & LAST)))
@@ -166,7 +166,7 @@ def grant(fixed, state, own, node, code, out, run, t):
 
 @inlined
 def allocate_vcs(fixed, state, own, node, t):
-    """VC allocation of a node.
+    """Do the VC allocation of a node.
 
     scratch   int64[4, P]: round-robin place, code, output VC and run of the best request so far for each output port
     """

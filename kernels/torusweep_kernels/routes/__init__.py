@@ -27,29 +27,29 @@ def route_flows(
     backend: str = "auto",
     threads: int | None = None,
 ) -> np.ndarray:
-    """The flow that leaves every node in every direction: int64[N, D], or of each group's packets, int64[G, N, D].
+    """Return the flow that leaves every node in every direction: int64[N, D], or for each group int64[G, N, D].
 
     next       int32[N, D]   node that each direction leads to, −1 = none; several nodes may lead to one
     start      int32[B]      node where each packet starts
-    row        int32[B]      its route: row of `direction` and `hops`
-    direction  int8[R, L]    direction of each run (ignored where hops is 0)
-    hops       int16[R, L]   its length, ≥ 0; runs of 0 hops are skipped
-    amount     int64[B]      ≥ 0, the weight of each packet; 1 by default
-    groups     G ≥ 1: packet b is of group (first + b) modulo G, first ≥ 0; by default there are no groups
+    row        int32[B]      route of each packet: a row of `direction` and `hops`
+    direction  int8[R, L]    direction of each run; ignored if the run has 0 hops
+    hops       int16[R, L]   length of each run, ≥ 0; runs of 0 hops are skipped
+    amount     int64[B]      ≥ 0, weight of each packet; None for 1
+    groups     G ≥ 1: packet b is in group (first + b) modulo G, first ≥ 0; None for no groups
     backend    auto, numpy, numba or cupy; sums of whole numbers are the same in any order, so flows are equal to the
-               bit. auto: cupy for 2²² packets and more where there is a GPU, otherwise numba
+               bit. auto: cupy for 2²² packets and more if there is a GPU, otherwise numba
     threads    CPU threads of numba; by default all that it may use
 
-    Method: the nodes along a direction are laid out as lines (rings or chains). A run adds its amount where it starts,
-    and subtracts it behind its end; prefix sums of these are the flows. The cost of a run depends on the line ends that
-    it crosses, not on its hops. Memory: about 32 bytes a node and direction, and up to 16 more for each group, and for
-    each thread; none that grows with packets × L.
+    Method: the nodes along a direction are laid out as lines (rings or chains). A run adds its amount where it starts
+    and subtracts it after its end; prefix sums of these are the flows. The cost of a run depends on the line ends that
+    it crosses, not on its hops. Memory: about 32 bytes per node and direction, and up to 16 more per group and per
+    thread; none grows with packets × L.
 
     Raises ValueError for arrays that contradict each other, and for a packet whose route takes a direction that leads
-    nowhere (it names the first such packet); OverflowError where flows could exceed int64: the sum of all amounts,
+    nowhere (it names the first such packet); OverflowError if flows could exceed int64: the sum of all amounts,
     times the number of times that a route may pass a channel, must be below 2⁶³;
     `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory`
-    where it has too little memory.
+    if the GPU has too little memory.
     """
     expect = expecting("route_flows")
     expect(groups is None or groups >= 1, "groups ≥ 1 or None", groups)
@@ -85,9 +85,9 @@ def route_ends(
     hops: np.ndarray,
     threads: int | None = None,
 ) -> np.ndarray:
-    """The last node of each packet's route, int32[B], followed hop by hop, for checks.
+    """Return the last node of each packet's route, int32[B], followed hop by hop, for checks.
 
-    Arguments and ValueError are those of `route_flows`.
+    Arguments and errors are those of `route_flows`.
     """
     task = checked("route_ends", next, start, row, direction, hops, None)
     from torusweep_kernels.routes import cpu
@@ -99,7 +99,7 @@ def route_ends(
 
 
 def checked(name: str, next: Any, start: Any, row: Any, direction: Any, hops: Any, amount: Any) -> Task:
-    """The task, its arrays in their types. Raises ValueError that names the array and what was expected."""
+    """Return the task with its arrays converted to the expected dtypes. Raises ValueError that names a wrong array."""
     expect = expecting(name)
     next, start, row, direction, hops = map(np.asarray, (next, start, row, direction, hops))
     shape = (1,) if amount is None else start.shape
@@ -141,7 +141,7 @@ def checked(name: str, next: Any, start: Any, row: Any, direction: Any, hops: An
 
 
 def dead_end(name: str, task: Task, packet: int) -> str:
-    """The error for a packet whose route takes a missing direction."""
+    """Return the error message for a packet whose route takes a missing direction."""
     at, row = int(task.start[packet]), int(task.row[packet])
     for direction, hops in zip(task.direction[row].tolist(), task.hops[row].tolist()):
         for _ in range(hops):

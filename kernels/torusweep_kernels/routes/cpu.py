@@ -1,4 +1,4 @@
-"""Flows of routes on the CPU, compiled by Numba: each thread takes a share of the packets."""
+"""Compiled version of `torusweep_kernels.routes`: each thread takes a share of the packets."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FEW = 2**12  # the fewest packets for which a thread is started
 
 
 def flows(task: Task, lines: Lines, threads: int | None) -> tuple[np.ndarray, int | None]:
-    """(flow int64[G, N, D], the first packet that cannot go on | None); see `route_flows`.
+    """Compiled version of `route_flows`: (flow int64[G, N, D], the first packet that cannot go on, or None).
 
-    A thread follows the packets of one group, or of a share of it: its changes are in cache, and the groups' are added
-    to nothing else.
+    A thread follows the packets of one group, or a share of them. Its changes fit the cache, and it adds to no
+    other group.
     """
     threads = thread_count(threads)
     nodes, directions = task.next.shape
@@ -49,7 +49,7 @@ def flows(task: Task, lines: Lines, threads: int | None) -> tuple[np.ndarray, in
 
 
 def ends(task: Task, threads: int | None) -> tuple[np.ndarray, int | None]:
-    """(where each packet arrives int32[B], the first packet that cannot go on | None)."""
+    """Return the last node of each packet's route, int32[B], and the first packet that cannot go on, or None."""
     threads = thread_count(threads)
     end, shares = np.empty(task.packets, np.int32), max(1, min(threads, task.packets // FEW))
     cuts = [task.packets * share // shares for share in range(shares + 1)]
@@ -59,7 +59,7 @@ def ends(task: Task, threads: int | None) -> tuple[np.ndarray, int | None]:
 
 
 class Packets(NamedTuple):
-    """start and row uint32[B]: unsigned, since Numba checks signed indices; packet b stands for amount[b·stride]."""
+    """Packets as uint32[B] start and row (Numba checks signed indices). Packet b stands for amount[b·stride]."""
 
     start: np.ndarray
     row: np.ndarray
@@ -69,9 +69,9 @@ class Packets(NamedTuple):
 
 @cached
 def follow(lines, nodes, directions, packets, direction, hops, which, change):
-    """Add to change int64[S] the changes of flow by some packets; which: those of range(*which).
+    """Add to change int64[S] where the flow of the packets range(*which) changes.
 
-    lines: `Lines`, its places as uint32[N·D·2]; direction uint8[R, L], hops int16[R, L].
+    lines: `Lines`, with places as uint32[N·D·2]; direction uint8[R, L], hops int16[R, L].
     Returns the first packet that cannot go on, or −1.
     """
     place, node = lines.place, lines.node
@@ -97,7 +97,7 @@ def follow(lines, nodes, directions, packets, direction, hops, which, change):
 
 @cached
 def arrive(next, start, row, direction, hops, which, end):
-    """Fill in end int32[B] of the packets which[0] … which[1] − 1, hop by hop.
+    """Set end int32[B] of the packets which[0] … which[1] − 1, followed hop by hop.
 
     start, row: as in `Packets`. Returns the first packet that cannot go on, or −1.
     """

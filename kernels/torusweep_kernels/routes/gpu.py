@@ -1,4 +1,4 @@
-"""Flows of routes on a GPU: one launch of runs.cu, a thread for each packet."""
+"""GPU version of `route_flows`: one launch of runs.cu, a thread for each packet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NONE = 2**31 - 1  # no packet
 
 
 def flows(task: Task, lines: Lines, threads: int | None = None) -> tuple[np.ndarray, int | None]:
-    """(flow int64[G, N, D], the first packet that cannot go on | None); see `route_flows`."""
+    """GPU version of `route_flows`: (flow int64[G, N, D], the first packet that cannot go on, or None)."""
     with cuda.gpu_errors("torusweep_kernels.routes"):
         gpu = cuda.Gpu()
         cupy = gpu.cupy

@@ -1,6 +1,6 @@
-"""The specification: all packets of a block take a hop at a time; the same code for NumPy and CuPy.
+"""Specification of `route_flows`: all packets of a block take one hop at a time, with NumPy or CuPy.
 
-The nodes along every direction, in lines: a run of hops is a range of consecutive slots.
+It also lays the nodes along every direction out in lines, so that a run of hops is a range of consecutive slots.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ HALF = 2**32
 
 
 class Lines(NamedTuple):
-    """The lines of all directions, one after another: rings, chains, and branches where two nodes lead to one.
+    """The lines of all directions, one after another: rings, chains, and branches where two nodes lead to the same one.
 
-    place           uint32[N, D, 2]  the slot of a node in a direction, and the hops from there to the slot behind its
+    place           uint32[N, D, 2]  slot of a node in a direction, and hops from there to the slot after the end of its
                                      line
-    node            uint32[S]        the node in each slot. After every line there is one more slot, for the node that
-                                     its last node leads to, where a longer run continues; 2³² − 1 if there is none
+    node            uint32[S]        node in each slot. After every line there is one more slot, for the node to
+                                     which its last node leads, where a longer run continues; 2³² − 1 if none
     shortest_cycle  the fewest hops after which a direction returns to its start; N + 1 if none does
     """
 
@@ -33,14 +33,14 @@ class Lines(NamedTuple):
 
 
 def lines(next: np.ndarray) -> Lines:
-    """The lines of next int32[N, D]; N·D ≤ 2³⁰."""
+    """Return the lines of next int32[N, D]; N·D ≤ 2³⁰."""
     place, node, shortest = laid_out(next)
     return Lines(place.view(np.uint32), node.view(np.uint32), shortest)
 
 
 @cached
 def laid_out(next):
-    """(place int32[N, D, 2], node int32[S], shortest cycle); see `Lines`.
+    """Return (place int32[N, D, 2], node int32[S], shortest cycle) as in `Lines`.
 
     Lines start at nodes without a predecessor, so that they are as long as possible. All other nodes are on cycles.
     """
@@ -77,14 +77,13 @@ def laid_out(next):
 
 
 def flows(task: Task, lines: Lines | None = None, threads: int | None = None) -> tuple[np.ndarray, int | None]:
-    """(flow int64[G, N, D], the first packet that cannot go on | None); see `route_flows`."""
+    """Specification of `route_flows`: (flow int64[G, N, D], the first packet that cannot go on, or None)."""
     flow, _, stranded = followed(task, np)
     return flow, stranded
 
 
 def followed(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
-    """(flow int64[G, N, D], where each packet arrives int32[B], the first that cannot go on | None); see
-    `route_flows`."""
+    """Return (flow int64[G, N, D], last node of each packet int32[B], first packet that cannot go on, or None)."""
     directions = task.next.shape[1]
     leads_to, direction, hops = (xp.asarray(array) for array in (task.next.ravel(), task.direction, task.hops))
     flow, ends = xp.zeros(task.groups * task.next.size, np.int64), []

@@ -1,4 +1,4 @@
-"""The task of all three implementations, and the largest possible sum."""
+"""The task of all three implementations of `route_flows`, and the largest possible sum."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Task(NamedTuple):
     """The arguments of `route_flows`, after its checks.
 
     next int32[N, D], start and row int32[B], direction int8[R, L], hops int16[R, L],
-    amount int64[B], or int64[1] if it is the same for all packets; packet b is of group (first + b) modulo groups
+    amount int64[B], or int64[1] if it is the same for all packets; packet b is in group (first + b) modulo groups
     """
 
     next: np.ndarray
@@ -31,7 +31,7 @@ class Task(NamedTuple):
 
     @property
     def stride(self) -> int:
-        """Step in `amount` from one packet to the next."""
+        """Step in `amount` from one packet to the next: 1, or 0 if all have the same amount."""
         return int(len(self.amount) == self.packets)
 
     @property
@@ -42,8 +42,7 @@ class Task(NamedTuple):
 
 
 def most_passes(task: Task, shortest_cycle: int) -> int:
-    """The most times that a route may pass a channel: a run of h hops on a ring of k nodes passes it at most ⌈h / k⌉
-    times."""
+    """Return the most times that a route may pass a channel, ⌈h / k⌉ for a run of h hops on a ring of k nodes."""
     most = 0
     for first in range(0, len(task.hops), ROWS):
         direction, hops = task.direction[first : first + ROWS], task.hops[first : first + ROWS].astype(np.int64)

@@ -1,8 +1,8 @@
-"""Sums, products and quotients with twice the digits of float64: a number is high + low, float64 each.
+"""Sums, products and quotients with twice the digits of float64. A number is the sum of two float64, high + low.
 
-`high` is the sum rounded, so |low| is at most half a unit in the last place of `high`. Each operation is exact to about
-2⁻¹⁰⁰ of its result. `rounded` rounds once, at the end: two computations of the same exact number, whose order and whose
-rounding differ, then give the same float64.
+`high` is the number rounded, so |low| is at most half a unit in the last place of `high`. Each operation is exact to
+about 2⁻¹⁰⁰ of its result. `rounded` rounds once, at the end: two computations of the same exact number then give the
+same float64, even if their order and their rounding differ.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ __all__ = ["add", "divided", "grouped_sums", "rounded", "times", "two_product", 
 
 
 def grouped_sums(high: np.ndarray, low: np.ndarray, group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """(high float64[G], low float64[G]): the sums of the numbers of each group.
+    """Return (high float64[G], low float64[G]): the sums of the numbers of each group.
 
-    high, low   float64[n]
-    group       int64[n]    0 … G − 1
+    high, low   float64[n]  the numbers
+    group       int64[n]    group of each number, 0 … G − 1
     """
     from torusweep_kernels.sums import cpu
 
@@ -30,10 +30,10 @@ def grouped_sums(high: np.ndarray, low: np.ndarray, group: np.ndarray, groups: i
 
 
 def rounded(high: Any, low: Any) -> np.ndarray:
-    """float64[…]: high + low, rounded once to the nearest number; in the middle between two, to the even one.
+    """Return float64[…]: high + low, rounded once to the nearest number; from the middle between two, to the even one.
 
-    A sum is taken to be in the middle where it is within 2⁻³⁰ of half a unit in the last place: sums whose exact value
-    is there differ from it, in either direction, by what rounding to twice the digits leaves.
+    A sum within 2⁻³⁰ of the middle (half a unit in the last place) is taken to be in the middle: sums whose exact value
+    is there differ from it, in either direction, by the rounding of numbers with twice the digits.
     """
     high, low = np.asarray(high, np.float64), np.asarray(low, np.float64)
     total = high + low

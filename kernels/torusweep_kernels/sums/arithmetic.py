@@ -1,6 +1,6 @@
-"""The operations, on numbers and on arrays of NumPy and CuPy; Numba compiles them, too.
+"""The operations of `torusweep_kernels.sums`, on numbers and on arrays of NumPy and CuPy; Numba compiles them, too.
 
-The specification: sums of fractions.
+Also the specification of grouped sums, as sums of fractions.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ NEAR = 2.0**-30  # of the distance to the middle between two numbers: what is ne
 
 
 def two_sum(one: Any, other: Any) -> tuple[Any, Any]:
-    """one + other as a rounded sum and what rounding left (Knuth 1969)."""
+    """Return one + other as a rounded sum and what rounding left (Knuth 1969)."""
     total = one + other
     back = total - one
     return total, (one - (total - back)) + (other - back)
 
 
 def two_product(one: Any, other: Any) -> tuple[Any, Any]:
-    """one · other as a rounded product and what rounding left (Dekker 1971); both below 2⁹⁹⁵."""
+    """Return one · other as a rounded product and what rounding left (Dekker 1971). Both factors are below 2⁹⁹⁵."""
     rounded = one * other
     wide = 134217729.0 * one
     one_high = wide - (wide - one)
@@ -34,7 +34,7 @@ def two_product(one: Any, other: Any) -> tuple[Any, Any]:
 
 
 def add(high: Any, low: Any, more: Any, rest: Any) -> tuple[Any, Any]:
-    """(high, low) + (more, rest)."""
+    """Return the sum (high, low) + (more, rest), with twice the digits of float64."""
     total, error = two_sum(high, more)
     error = error + (low + rest)
     rounded = total + error
@@ -42,7 +42,7 @@ def add(high: Any, low: Any, more: Any, rest: Any) -> tuple[Any, Any]:
 
 
 def times(high: Any, low: Any, factor: Any) -> tuple[Any, Any]:
-    """(high, low) · factor."""
+    """Return the product (high, low) · factor, with twice the digits of float64."""
     product, error = two_product(high, factor)
     error = error + low * factor
     rounded = product + error
@@ -50,7 +50,7 @@ def times(high: Any, low: Any, factor: Any) -> tuple[Any, Any]:
 
 
 def divided(high: Any, low: Any, divisor: Any) -> tuple[Any, Any]:
-    """(high, low) / divisor."""
+    """Return the quotient (high, low) / divisor, with twice the digits of float64."""
     quotient = high / divisor
     back, left = two_product(quotient, divisor)
     more = ((high - back) - left + low) / divisor
@@ -59,7 +59,7 @@ def divided(high: Any, low: Any, divisor: Any) -> tuple[Any, Any]:
 
 
 def grouped_sums(high: np.ndarray, low: np.ndarray, group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """See the package; without rounding but of the results."""
+    """Specification of `torusweep_kernels.sums.grouped_sums`: only the results are rounded."""
     total = [Fraction(0)] * groups
     for value, rest, own in zip(high.tolist(), low.tolist(), group.tolist()):
         total[own] += Fraction(value) + Fraction(rest)

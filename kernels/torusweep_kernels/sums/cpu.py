@@ -1,4 +1,4 @@
-"""Sums with twice the digits, compiled by Numba."""
+"""Sums with twice the digits of float64, compiled by Numba."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ two_product = inlined(arithmetic.two_product)
 
 @inlined
 def add(high, low, more, rest):
-    """See the package."""
+    """Compiled version of `torusweep_kernels.sums.add`: (high, low) + (more, rest)."""
     total, error = two_sum(high, more)
     error = error + (low + rest)
     rounded = total + error
@@ -25,7 +25,7 @@ def add(high, low, more, rest):
 
 @inlined
 def times(high, low, factor):
-    """See the package."""
+    """Compiled version of `torusweep_kernels.sums.times`: (high, low) · factor."""
     product, error = two_product(high, factor)
     error = error + low * factor
     rounded = product + error
@@ -34,7 +34,7 @@ def times(high, low, factor):
 
 @inlined
 def round_once(high, low):
-    """`rounded` of the package, of one number ≥ 0."""
+    """Compiled version of `torusweep_kernels.sums.rounded`, for one number ≥ 0."""
     total = high + low
     rest = low - (total - high)
     if abs(rest) < total * BELOW_MIDDLE:
@@ -48,7 +48,7 @@ def round_once(high, low):
 
 @cached
 def add_grouped(high, low, group, total, rest):
-    """Add the numbers of each group to total + rest."""
+    """Add the numbers of each group to the group's total + rest."""
     for place in range(len(high)):
         own = group[place]
         total[own], rest[own] = add(total[own], rest[own], high[place], low[place])

@@ -10,11 +10,11 @@ from torusweep_kernels.cuts import Channels
 
 
 class Trees(NamedTuple):
-    """K spanning trees; every channel leads away from the root.
+    """K spanning trees, all of whose channels lead away from the root.
 
-    root    int32[K]     in rising order
-    units   int64[K]     how often each tree is taken
-    parent  int32[K, N]  the node before each node; the root's is −1
+    root    int32[K]     root of each tree, ascending
+    units   int64[K]     how often each tree is used
+    parent  int32[K, N]  parent of each node; −1 for the root
     """
 
     root: np.ndarray
@@ -23,23 +23,23 @@ class Trees(NamedTuple):
 
 
 def hops_from(channels: Channels, roots: np.ndarray) -> np.ndarray:
-    """int32[R, N]: hops from each root to each node; −1 where there is no path."""
+    """Return int32[R, N]: hops from each root to each node; −1 where there is no path."""
     from torusweep_kernels.trees import cpu
 
     return cpu.distances(channels.first, channels.to, channels.capacity, np.ascontiguousarray(roots, np.int64))
 
 
 def shortest_path_trees(channels: Channels, units: np.ndarray) -> Trees | None:
-    """Trees of shortest paths, `units[r]` from each root r, that use no channel more often than its capacity.
+    """Return trees of shortest paths, `units[r]` from each root r, that use no channel more often than its capacity.
 
-    channels  capacity: how often each channel may be used; simple (no parallel channels)
+    channels  no parallel channels; a channel's capacity is how often it may be used
     units     int64[N] ≥ 0
-    returns   None where no choice of shortest paths fits
+    returns   None if no choice of shortest paths fits
 
     In a tree of shortest paths each node chooses its parent among the neighbours nearer to the root, independently of
-    the other nodes; each channel is used by the choices of its head alone. So each node's choices for all roots are
-    a flow from roots to entering channels of their own.
-    Raises ValueError where some node is not reached from a root.
+    the other nodes, and a channel is used only by the choices of its head. So each node's choices for all roots are
+    a flow from roots to the channels that enter the node.
+    Raises ValueError if some node is not reached from a root.
     """
     from torusweep_kernels.trees import cpu
 
@@ -56,9 +56,9 @@ def shortest_path_trees(channels: Channels, units: np.ndarray) -> Trees | None:
 
 
 def _trees_of(channels: Channels, root: int, units: int, share: np.ndarray) -> Trees:
-    """The trees of one root. share int64[N, J]: units for which each node's j-th leaving channel leads to its parent.
+    """Return one root's trees. share int64[N, J]: units for which each node's j-th leaving channel leads to its parent.
 
-    Unit t takes, at each node, the channel in whose share it falls when the shares are put one after another.
+    At each node, the shares are put one after another; unit t takes the channel in whose share it falls.
     """
     ends = np.cumsum(share, axis=1)
     starts = np.unique(ends)
@@ -73,16 +73,16 @@ def _trees_of(channels: Channels, root: int, units: int, share: np.ndarray) -> T
 
 
 def pack_trees(channels: Channels, units: np.ndarray) -> Trees:
-    """`units[r]` spanning trees from each root r that together use no channel more often than its capacity.
+    """Return `units[r]` spanning trees from each root r that together use no channel more often than its capacity.
 
-    channels  capacity: how often each channel may be used; simple (no parallel channels)
+    channels  no parallel channels; a channel's capacity is how often it may be used
     units     int64[N] ≥ 0
 
-    Such trees exist where every set of nodes S can be entered as often as there are trees with a root outside:
-    c(δ⁻S) ≥ Σ_{r ∉ S} units[r] (Edmonds 1973). A tree grows channel by channel; a channel is taken only if the
+    Such trees exist if every set of nodes S can be entered as often as there are trees with a root outside:
+    c(δ⁻S) ≥ Σ_{r ∉ S} units[r] (Edmonds 1973). A tree grows channel by channel. A channel is taken only if the
     rest can still be packed, which a maximum flow into its head decides (Bérczi & Frank 2010; Zhao et al. 2023,
-    ForestColl, uses the same). All units of a root grow together as long as they can.
-    Raises ValueError where they cannot be packed.
+    ForestColl, does the same). All units of a root grow together as long as they can.
+    Raises ValueError if the trees cannot be packed.
     """
     from torusweep_kernels.trees import cpu
 

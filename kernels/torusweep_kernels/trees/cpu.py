@@ -12,7 +12,7 @@ NOBODY, ROOT = -2, -1  # parents: of a node that is not in the tree yet, and of 
 
 @cached
 def distances(first, to, capacity, roots):
-    """int32[R, N]: hops from each root over channels with capacity; −1 where there is no path."""
+    """Return int32[R, N]: hops from each root over channels with capacity; −1 where there is no path."""
     nodes = len(first) - 1
     distance = np.full((len(roots), nodes), -1, np.int32)
     queue = np.empty(nodes, np.int32)
@@ -34,7 +34,7 @@ def distances(first, to, capacity, roots):
 
 @cached
 def share_parents(first, to, capacity, back, roots, units, distance):
-    """(int64[R, N, J] units of each root for which a node's j-th neighbour is its parent, whether all fit)."""
+    """Return int64[R, N, J], units of each root in which a node's j-th neighbour is its parent, and whether all fit."""
     nodes = len(first) - 1
     width = 0
     for node in range(nodes):
@@ -83,7 +83,7 @@ def share_parents(first, to, capacity, back, roots, units, distance):
 
 @cached
 def _take(choices, taken, room, number, most):
-    """Give a group more of the channels it may choose, moving other groups to other channels; return how much."""
+    """Give a group more of its possible channels by moving other groups to other ones. Return how much it got."""
     groups, ports = taken.shape
     by = np.full(ports, -1, np.int64)  # the group through which a channel was reached
     came = np.full(groups, -1, np.int64)  # the channel through which a group was reached
@@ -123,9 +123,9 @@ def _take(choices, taken, room, number, most):
 
 @cached
 def grow(first, to, back, capacity, waiting, root):
-    """(units, parent int32[N]) of a tree from the root, taken as often as possible; 0 units where it cannot grow.
+    """Return (units, parent int32[N]) of a tree that is used as often as possible; 0 units if it cannot grow.
 
-    capacity int64[E] and waiting int64[N], units of each root that have no tree yet, are changed.
+    capacity int64[E] and waiting int64[N], the units of each root that have no tree yet, are updated.
     """
     nodes = len(first) - 1
     level, queue, following, path = scratch(nodes)

@@ -1,4 +1,4 @@
-"""Packets on random shortest paths: the number of packets that pass each channel, counted exactly."""
+"""Packets on random shortest paths: the exact number of packets that pass each channel."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LARGE = 2**22  # packets of a call from which auto uses a GPU (estimated: benchm
 class Walks(NamedTuple):
     """Counts of packets.
 
-    count        int64[G, N, P]  packets of each group that pass the channel of each port
-    unreachable  int64[G]        packets without a path to their destination; they pass no channel
+    count        int64[G, N, P]  number of packets of each group that pass each port's channel
+    unreachable  int64[G]        number of packets without a path to their destination; they pass no channel
     """
 
     count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
@@ -46,21 +46,21 @@ def shortest_walks(
 ) -> Walks:
     """Walk every packet over a random shortest path, and count the packets that pass each channel.
 
-    ports        int32[N, P]  neighbour through each port, −1 = none; links may have one direction, be parallel, lead to
+    ports        int32[N, P]  neighbour through each port, −1 = none; links may be directed, parallel, or lead to
                               their own node
     start        int32[B]     node where each packet starts; B < 2³¹
-    destination  int32[B]     its destination; a packet to its own start passes no channel
-    group        int32[B]     its group, 0 … groups − 1; by default its number modulo `groups`. Groups are samples, for
-                              standard errors
+    destination  int32[B]     destination of each packet; a packet to its own start passes no channel
+    group        int32[B]     group of each packet, 0 … groups − 1; None: its number modulo `groups`. Groups serve as
+                              samples, for standard errors
     first        ≥ 0, number of the first packet, first + B ≤ 2⁶⁴; packet i of the array is number first + i
     seed         0 … 2⁶⁴ − 1
-    split        "paths"      every shortest path is equally likely; a channel of c parallel links is c paths
+    split        "paths"      every shortest path is equally likely; a channel of c parallel links counts as c paths
                  "next-hops"  at every node, every link that leads nearer is equally likely (ECMP)
-    capacity     int32[N, P]  ≥ 1, parallel links that each channel stands for; 1 by default
-    backend      auto, numpy, numba or cupy; counts are the same. auto: cupy for 2²² packets and more where there is a
+    capacity     int32[N, P]  ≥ 1, number of parallel links that each channel stands for; None for 1
+    backend      auto, numpy, numba or cupy; counts are the same. auto: cupy for 2²² packets and more if there is a
                  GPU, otherwise numba
     threads      CPU threads of numba; by default all that it may use. The result does not depend on it
-    searches     what earlier calls for this network left, and what this call leaves: a GPU then searches once, if the
+    searches     cache that several calls for this network share: a GPU then searches only once, if the
                  rows of all nodes fit in half of its free memory and most nodes are destinations
 
     The expected count is the load that `torusweep_kernels.loads.minimal_loads` returns for the packets as demand.
@@ -72,12 +72,12 @@ def shortest_walks(
     that leads nearer is its capacity, with "paths" times the number of paths from the node that it leads to. A draw of
     2³² − 1 counts as 2³² − 2. Each port's probability is thereby off by less than 2⁻³¹.
 
-    Memory: 12 bytes a packet; 4·P + 16 bytes a node and thread; 4 bytes a count and thread. One search for each
-    destination that occurs, never N², but on a GPU that keeps its searches: 4·P + 4 bytes a pair of nodes.
+    Memory: 12 bytes per packet; 4·P + 16 bytes per node and thread; 4 bytes per count and thread. There is a search per
+    destination that occurs. Memory is never N², except for a GPU with `searches`: 4·P + 4 bytes per pair of nodes.
 
-    Raises ValueError for arrays that contradict each other, OverflowError where "paths" meets more shortest paths to a
+    Raises ValueError for arrays that contradict each other, OverflowError if "paths" meets more shortest paths to a
     destination than float64 can count (1.8·10³⁰⁸), `torusweep_kernels.backend.BackendUnavailable` for cupy without a
-    GPU, `torusweep_kernels.backend.GpuOutOfMemory` where not even one destination's rows fit.
+    GPU, `torusweep_kernels.backend.GpuOutOfMemory` if not even one destination's rows fit.
     """
     ports, start, destination = (np.asarray(array) for array in (ports, start, destination))
     group, capacity = (None if array is None else np.asarray(array) for array in (group, capacity))
@@ -111,14 +111,14 @@ def sampled_walks(
     threads: int | None = None,
     searches: Searches | None = None,
 ) -> Walks:
-    """The walks of the packets first … first + number − 1 of a random traffic: those of `shortest_walks`, to which the
-    pairs of `torusweep_kernels.pairs.draw_pairs` with the same seed are given.
+    """Walk the packets first … first + number − 1 of a random traffic. Returns what `shortest_walks` returns for the
+    pairs that `torusweep_kernels.pairs.draw_pairs` draws with the same seed.
 
-    A GPU that keeps its searches draws each packet where it walks: no packets are in memory, nor copied. The arrays of
+    A GPU with `searches` draws each packet where it walks: no packets are stored or copied. The arrays of
     `packets` may not change between calls with the same `searches`.
 
-    packets  what they are drawn from
-    number   < 2³¹; packet i is of group i modulo `groups`
+    packets  the traffic and the nodes from which packets are drawn
+    number   < 2³¹, number of packets; packet i is in group i modulo `groups`
     The other arguments, memory and errors are those of `shortest_walks`.
     """
     expect = expecting("sampled_walks")
@@ -142,7 +142,7 @@ def sampled_walks(
 
 
 def walked(task: Task, chosen: str, threads: int | None) -> Walks:
-    """What the implementation for a resolved backend counts."""
+    """Return the counts of the implementation for a resolved backend."""
     if not task.packets:
         count, unreachable = np.zeros(task.groups * task.ports.size, np.int64), np.zeros(task.groups, np.int64)
     else:
@@ -173,7 +173,7 @@ def check(
     capacity: np.ndarray | None,
     threads: int | None,
 ) -> None:
-    """Check all arguments but the packets; the error names one and what was expected."""
+    """Raise ValueError for a wrong argument other than the packets; the message names it and what was expected."""
     expect(split in SPLITS, f"split of {', '.join(SPLITS)}", repr(split))
     expect(ports.ndim == 2, "ports of shape [N, P]", ports.shape)
     expect(0 <= packets <= MOST_PACKETS, f"at most {MOST_PACKETS} packets a call", packets)

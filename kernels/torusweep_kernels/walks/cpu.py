@@ -1,11 +1,11 @@
-"""Walks on the CPU, compiled by Numba: packets are sorted by destination, and threads take shares of the
+"""Compiled version of `torusweep_kernels.walks`: packets are sorted by destination, and threads take shares of the
 destinations.
 
-The compiled steps: sort packets by destination, search backwards from each destination, walk its packets.
+The compiled steps sort packets by destination, search backwards from each destination, and walk its packets.
 
-The packets of a tile walk in lockstep: the draws of four hops for all of them, then hop by hop. Packets are
-independent, so the processor overlaps dozens of memory accesses. No branch depends on a packet: one that has arrived
-stays at its node and is not counted; after four hops arrived packets are removed from the tile.
+The packets of a tile walk in lockstep: four hops are drawn for all of them, then done hop by hop. Packets are
+independent, so the processor overlaps dozens of memory accesses. No branch depends on a packet: an arrived packet
+stays at its node and is not counted; after four hops, arrived packets are removed from the tile.
 
 The width is a tuple with an element for each port, so that loops over ports are unrolled, or an array of this length.
 Indices are unsigned, because Numba checks signed ones.
@@ -36,11 +36,11 @@ UNROLLED = 12  # the most ports for which code is compiled with constant width
 
 
 class Network(NamedTuple):
-    """The network as the compiled searches and walks read it.
+    """The network in the form that the compiled searches and walks read.
 
     heads                           uint32[N·P]  node that each port leads to; a missing port leads to its own node
-    predecessor_start, predecessor  int64[N+1], int32[A]: see `incoming_links`
-    by_paths                        see `Task`
+    predecessor_start, predecessor  int64[N+1], int32[A]: links by their heads, from `incoming_links`
+    by_paths                        as in `Task`
     """
 
     heads: np.ndarray
@@ -50,10 +50,10 @@ class Network(NamedTuple):
 
 
 class Jobs(NamedTuple):
-    """Packets by destination: job j walks rows bound[j] … bound[j+1] − 1 to node destination[j].
+    """Packets sorted by destination: job j walks rows bound[j] … bound[j+1] − 1 to node destination[j].
 
-    destination int64[J], bound int64[J+1], rows uint32[B, 3]: start of each packet, its place in the task's arrays,
-    group
+    destination int64[J], bound int64[J+1], rows uint32[B, 3]: each packet's start, its place in the task's arrays, and
+    its group
     """
 
     destination: np.ndarray
@@ -62,8 +62,9 @@ class Jobs(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Shortest paths to one destination: distance int32[N], −2 = not reached; count float64[N] and limit uint32[N·P]
-    of the nodes that are reached; queue uint32[A+1]: scratch."""
+    """Shortest paths to one destination: distance int32[N], −2 = not reached; count float64[N] of paths and limit
+    uint32[N·P] of draws, for nodes that are reached; queue uint32[A+1]: scratch.
+    """
 
     distance: np.ndarray
     count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
@@ -83,7 +84,7 @@ class Counter(NamedTuple):
 
 @cached
 def tally(destination, nodes):
-    """int64[N]: number of packets to each node. destination int32[B]."""
+    """Return int64[N]: the number of packets to each node. destination int32[B]."""
     number = np.zeros(nodes, np.int64)
     for i in range(len(destination)):
         number[np.uint32(destination[i])] += 1
@@ -92,9 +93,9 @@ def tally(destination, nodes):
 
 @cached
 def spread(start, destination, group, cycle, low, high, place, rows):
-    """rows[place[d]++] = start, number and group of each packet low … high − 1 to d.
+    """Set rows[place[d]++] to start, number and group of each packet low … high − 1, where d is its destination.
 
-    start, destination int32[B]; group int32[B] | None: None = place i is of group (a + i) modulo b, where cycle is the
+    start, destination int32[B]; group int32[B] | None: None = packet i is in group (a + i) modulo b, where cycle is the
     two uint64 (a, b); place int64[N]: where the next packet to each node goes; rows uint32[B, 3].
     """
     own = (cycle[0] + np.uint64(low)) % cycle[1]
@@ -110,7 +111,7 @@ def spread(start, destination, group, cycle, low, high, place, rows):
 
 @njit  # inlined by LLVM: if Numba inlines it, the choices become branches
 def weight(network, capacity, tree, channel, nearer):
-    """A channel's share of its node's draws is proportional to this weight; 0 unless it leads nearer."""
+    """Return the weight by which a channel shares its node's draws; 0 unless the channel leads nearer."""
     other = np.uint64(network.heads[channel])
     beyond = tree.count[other] if network.by_paths else 1.0
     if capacity is not None:
@@ -120,9 +121,9 @@ def weight(network, capacity, tree, channel, nearer):
 
 @cached
 def search(network, capacity, destination, tree, width):
-    """Distances to a node, and the division of each node's draws among its ports. False if there are too many paths.
+    """Find distances to a node, and divide each node's draws among its ports. Returns False for too many paths.
 
-    capacity float64[N·P] or None; fills `tree`.
+    capacity float64[N·P] or None; sets `tree`.
     """
     distance, count, limit, queue = tree
     ports = np.uint64(len(width))
@@ -158,7 +159,7 @@ def search(network, capacity, destination, tree, width):
 
 @cached
 def draw(number, packets, counter, block, draws):
-    """draws uint32[4, TILE]: of four hops, for the packets first + number uint32[TILE]; first = low + 2³² · high."""
+    """Draw four hops, draws uint32[4, TILE], for packets first + number uint32[TILE]; first = low + 2³² · high."""
     low, high, stream, key0, key1 = counter
     for i in range(packets):
         word = np.uint64(number[i]) + np.uint64(low)
@@ -171,8 +172,9 @@ def draw(number, packets, counter, block, draws):
 
 @cached
 def step(heads, limit, destination, draws, packets, node, base, passed, width):
-    """One hop of every packet that has not arrived. node uint32[TILE]: its node; base uint64[TILE]: its group's
-    first counter."""
+    """Move every packet that has not arrived by one hop. node uint32[TILE]: each packet's node; base uint64[TILE]: the
+    first counter of each packet's group.
+    """
     ports = np.uint64(len(width))
     for i in range(packets):
         at, drawn = node[i], draws[i]
@@ -188,7 +190,7 @@ def step(heads, limit, destination, draws, packets, node, base, passed, width):
 
 @cached
 def walk(network, capacity, jobs, counter, passed, unreachable, width):
-    """Walk the packets of some jobs. False if there are too many paths.
+    """Walk the packets of some jobs. Returns False if there are too many paths.
 
     capacity float64[N·P] or None; adds to passed int32[G·N·P] and unreachable int64[G].
     """
@@ -228,7 +230,7 @@ def walk(network, capacity, jobs, counter, passed, unreachable, width):
 
 
 def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """(count int64[G·N·P], unreachable int64[G]); see `shortest_walks`."""
+    """Compiled version of `shortest_walks`: (count int64[G·N·P], unreachable int64[G])."""
     threads = thread_count(threads)
     jobs = by_destination(task, threads)
     capacity = None if task.capacity is None else task.capacity.ravel()
@@ -261,7 +263,7 @@ def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
 
 
 def by_destination(task: Task, threads: int) -> Jobs:
-    """Counting sort; the order of packets to the same destination does not matter."""
+    """Sort the packets by destination (counting sort). The order of packets to one destination does not matter."""
     packets = len(task.start)
     cuts = np.linspace(0, packets, threads + 1).astype(np.int64)
     parts = list(pairwise(cuts))

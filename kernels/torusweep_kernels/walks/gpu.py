@@ -1,4 +1,4 @@
-"""Walks on a GPU: the kernels of walks.cu, a block of destinations at a time."""
+"""GPU version of `torusweep_kernels.walks` (walks.cu), with a block of destinations at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NARROW = 32  # the fewest destinations at once, even if the cache holds fewer
 
 
 def walks(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """(count int64[G·N·P], unreachable int64[G]); see `shortest_walks`."""
+    """GPU version of `shortest_walks`: (count int64[G·N·P], unreachable int64[G])."""
     with cuda.gpu_errors("torusweep_kernels.walks"):
         network = Network(task)
 
@@ -33,8 +33,9 @@ def walks(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarra
 
 
 class Rows(NamedTuple):
-    """What `Searches` keeps: the network, and on the device of this number where its ports lead, and the rows of all
-    its nodes."""
+    """Cached search results in `Searches`: the network, and on the device of this number where its ports lead, and the
+    rows of all its nodes.
+    """
 
     ports: np.ndarray
     capacity: np.ndarray | None
@@ -52,11 +53,10 @@ class Rows(NamedTuple):
 
 
 class Random(NamedTuple):
-    """What `Searches` keeps of random packets: they, and on the device of this number the arguments of the kernels that
-    draw them.
+    """Cached random packets in `Searches`, and on the device of this number the arguments of kernels that draw them.
 
-    starts, finishes  int32[S]: where packets from each source start, and to each destination end
-    traffic           of `torusweep_kernels.pairs.gpu.on_device`
+    starts, finishes  int32[S]: nodes at which packets from each source start, and at which those to a destination end
+    traffic           the result of `torusweep_kernels.pairs.gpu.on_device`
     """
 
     packets: RandomPackets
@@ -69,8 +69,8 @@ class Random(NamedTuple):
 class Packets(NamedTuple):
     """Packets on the device: int32[B] each.
 
-    start, destination, group  group is any array where the task's packets are of their numbers' groups
-    order                      their places, by destination if there are several blocks of these
+    start, destination, group  group is any array if a packet's number gives its group
+    order                      places of the packets, sorted by destination if these take several blocks
     """
 
     start: Any
@@ -100,9 +100,9 @@ class Network:
         )
 
     def lanes(self) -> int:
-        """Destinations at once: as many as fit into the cache, at least NARROW, at most as fit into free memory.
+        """Return the number of destinations at once: as many as fit the cache, at least NARROW, if memory allows.
 
-        All nodes where their rows are kept: searched once, they are worth more than a cache.
+        If rows are kept between calls, take all nodes: searching only once is worth more than a cache.
         """
         targets = self.most_targets()
         lane = (4 + 4 * self.task.width) * self.task.nodes  # bytes
@@ -112,7 +112,7 @@ class Network:
         return max(1, min(targets, max(NARROW, self.gpu.cache // lane), fit))
 
     def most_targets(self) -> int:
-        """The number of destinations; of random packets, of those that some packet may have."""
+        """Return the number of destinations; for random packets, the number that some packet may have."""
         if self.task.random is None:
             return int(np.count_nonzero(np.bincount(self.task.destination)))
         tables, _, finish = self.task.random
@@ -124,7 +124,7 @@ class Network:
     def has_all_rows(self) -> bool:
         """Take the rows of all nodes from the last call, or search for them and keep them.
 
-        False where they are not to be kept, or where some node has too many paths, which may be no destination.
+        Returns False if they are not to be kept, or if some node, which may be no destination, has too many paths.
         """
         searches, nodes = self.task.searches, self.task.nodes
         if searches is None:
@@ -143,7 +143,7 @@ class Network:
         return True
 
     def random(self) -> Random:
-        """The task's random packets on the device, from the last call if they are the same."""
+        """Return the task's random packets on the device, from the last call if they are the same."""
         task, device = self.task, self.gpu.number
         assert task.random is not None
         kept: Random | None = task.searches.packets if task.searches else None
@@ -159,7 +159,7 @@ class Network:
         return kept
 
     def clear(self) -> None:
-        """Counts of zero."""
+        """Set all counts to zero."""
         self.passed.fill(0)
         self.unreachable.fill(0)
 
@@ -167,7 +167,7 @@ class Network:
         return self.passed.get().view(np.int64), self.unreachable.get().view(np.int64)
 
     def make_room(self, lanes: int) -> None:
-        """Rows of this many lanes, and what searches for them need."""
+        """Allocate rows of this many lanes, and what searches for them need."""
         self.distance = self.limit = self.scratch = None  # frees the rows of another width first
         cupy, task = self.cupy, self.task
         rows, blocks = lanes * task.nodes, min(lanes, self.blocks())
@@ -177,11 +177,11 @@ class Network:
         self.scratch = cupy.empty(blocks * task.nodes), cupy.empty(blocks * task.nodes, np.int32)
 
     def blocks(self) -> int:
-        """Blocks of the search that run at once; each has a destination at a time."""
+        """Return the number of search blocks that run at once; each has one destination at a time."""
         return max(1, self.gpu.resident(self.reach) // cuda.THREADS)
 
     def search(self, targets: np.ndarray) -> bool:
-        """Fill in the rows of a block of destinations, in one launch; whether float64 counts all paths."""
+        """Fill in the rows of a block of destinations in one launch. Returns whether float64 can count all paths."""
         cupy, task = self.cupy, self.task
         too_many = cupy.zeros(1, np.int32)
         what = self.heads, *self.links, cupy.asarray(targets.astype(np.int32)), self.distance, self.limit, *self.scratch
@@ -191,7 +191,7 @@ class Network:
         return not int(too_many[0])  # waits for the device
 
     def walk_on_all_rows(self) -> None:
-        """Walk all packets, in their order: the rows are there for each. Random ones are drawn where they walk."""
+        """Walk all packets in their order, as the rows of all nodes exist. Random packets are drawn where they walk."""
         task = self.task
         if task.random is None:
             lane = self.cupy.arange(task.nodes, dtype=np.int32)
@@ -203,9 +203,9 @@ class Network:
         self.gpu.launch(self.walk_random, task.packets, *rows, random.starts, random.finishes, *what, *sizes)
 
     def walk_in_blocks(self, lanes: int) -> None:
-        """Walk the packets to some destinations at a time, whose rows are searched for.
+        """Walk the packets to some destinations at a time, after searching for the rows of these.
 
-        Raises OverflowError for too many paths.
+        Raises OverflowError if there are too many paths.
         """
         start, destination = self.ends()
         number = self.cupy.bincount(destination, minlength=self.task.nodes).get()
@@ -223,7 +223,7 @@ class Network:
             begin = end
 
     def ends(self) -> tuple[Any, Any]:
-        """(start int32[B], destination int32[B]) of all packets, on the device."""
+        """Return (start int32[B], destination int32[B]) of all packets, on the device."""
         task = self.task
         if task.random is None:
             return self.cupy.asarray(task.start), self.cupy.asarray(task.destination)
@@ -239,11 +239,11 @@ class Network:
         return Packets(start, destination, group, order)
 
     def groups(self) -> tuple[int, int]:
-        """(the number of groups, that of the first packet) where a packet's number says its group, else (0, 0)."""
+        """Return (number of groups, group of the first packet) if a packet's number gives its group, else (0, 0)."""
         return (0, 0) if self.task.group is not None else (self.task.groups, self.task.first % self.task.groups)
 
     def walk(self, packets: Packets, lane: Any, begin: int, end: int) -> None:
-        """Walk the packets begin … end − 1 of their order; lane int32[N]: which rows are a destination's."""
+        """Walk the packets begin … end − 1 of their order. lane int32[N]: number of each destination's rows."""
         task = self.task
         arrays = packets.order, lane, packets.start, packets.destination, packets.group
         numbers = np.int32(begin), np.int32(end), np.uint64(task.first), *map(np.uint32, task.key)

@@ -1,11 +1,11 @@
-"""The specification: packets in lockstep, the same code for NumPy and CuPy.
+"""Specification of `torusweep_kernels.walks`: packets in lockstep, with NumPy or CuPy.
 
-Backwards from each destination, level by level, count(u) = Σ weight(p) over the ports p of u that lead nearer to it.
-The weight of a port is its capacity; where all paths are equally likely, it is the capacity times the count of the
+Backwards from each destination, level by level, count(u) = Σ weight(p) over the ports p of u that lead nearer.
+The weight of a port is its capacity; if all paths are equally likely, it is the capacity times the count of the
 node that the port leads to. limit(u, p) is the end of port p's part of the 2³² draws: a draw takes the port whose
 number is the number of limits that it reaches.
 
-The task of all three implementations, and the constants of their random choices.
+It also has the task of all three implementations, and the constants of their random choices.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ PACKETS = 2**20  # the most packets in lockstep
 
 
 class Searches:
-    """What calls for one network leave for the next one: a GPU's distances and shares of ports, while they fit there.
+    """Cache that calls for one network share: a GPU's distances and shares of ports, while they fit its memory.
 
     Reuse one instance for all calls on a network; drop it to free memory.
-    rows: of the backend that made them, which checks that they are of the same network; None = none.
-    packets: the tables of the last call's random packets, likewise.
+    rows: rows of the backend that made them, which checks that the network is the same; None = none.
+    packets: tables of the last call's random packets; None = none.
     """
 
     def __init__(self) -> None:
@@ -42,10 +42,10 @@ class Searches:
 
 
 class RandomPackets(NamedTuple):
-    """Packets drawn from a traffic between S nodes, which walk in a network of N nodes.
+    """Random packets, drawn from a traffic between S nodes, that walk in a network of N nodes.
 
-    tables         of the traffic (`torusweep_kernels.pairs.pair_tables`)
-    start, finish  int32[S]  the network's nodes at which packets of each source start, and to each destination end;
+    tables         the traffic's tables (`torusweep_kernels.pairs.pair_tables`)
+    start, finish  int32[S]  network nodes at which packets from each source start, and packets to each destination end;
                              None: the same nodes
     """
 
@@ -57,9 +57,9 @@ class RandomPackets(NamedTuple):
 class Task(NamedTuple):
     """The arguments of `shortest_walks` or `sampled_walks`, after their checks.
 
-    ports int32[N, P], start and destination int32[B], group int32[B] of 0 … groups − 1, None = number modulo groups,
+    ports int32[N, P], start and destination int32[B], group int32[B], 0 … groups − 1 (None = number modulo groups),
     first: number of the first packet, key: two words of 32 bits, by_paths: whether a link's weight is the number of
-    paths over it, capacity float64[N, P] | None, searches: what is kept between calls, random: with `number`, the
+    paths over it, capacity float64[N, P] | None, searches: cache between calls, random: with `number`, the
     packets in place of start and destination, which then are empty"""
 
     ports: np.ndarray
@@ -94,7 +94,7 @@ class Task(NamedTuple):
 
 
 def too_many_paths() -> OverflowError:
-    """The error if float64 cannot count a node's paths."""
+    """Return the error for more paths than float64 can count."""
     return OverflowError(
         "shortest_walks: expected at most 1.8e308 shortest paths between two nodes, got more;"
         " next-hops has no such limit"
@@ -102,7 +102,7 @@ def too_many_paths() -> OverflowError:
 
 
 def walks(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndarray, np.ndarray]:
-    """(count int64[G·N·P], unreachable int64[G]); see `shortest_walks`."""
+    """Specification of `shortest_walks`: (count int64[G·N·P], unreachable int64[G])."""
     network = Network(task, xp)
     passed, unreachable = xp.zeros(task.groups * task.ports.size, np.int64), xp.zeros(task.groups, np.int64)
     order = np.argsort(task.destination, kind="stable")
@@ -122,7 +122,7 @@ def walks(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndar
 
 
 class Packets(NamedTuple):
-    """int64[K] each: low and high words of the number, group, row of the packet's node, and row of its destination."""
+    """Packets, int64[K] each: low and high word of the number, group, row of the packet's node, row of the end."""
 
     low: Any
     high: Any
@@ -135,8 +135,7 @@ class Packets(NamedTuple):
 
 
 class Network:
-    """Ports and predecessors in the array library. Row lane · N + node is that of a node and a destination of the
-    block."""
+    """Ports and predecessors as arrays of NumPy or CuPy. Row lane · N + node is for a node and a destination."""
 
     def __init__(self, task: Task, xp: Any) -> None:
         self.task, self.xp = task, xp
@@ -147,7 +146,7 @@ class Network:
         self.most = int(np.diff(start).max(initial=0))
 
     def packets(self, places: np.ndarray, targets: np.ndarray) -> Iterator[np.ndarray]:
-        """The `Packets` at some places in the task's arrays; targets: the block's destinations in order."""
+        """Yield the fields of `Packets` for places in the task's arrays. targets: the block's destinations, sorted."""
         lane, group = np.searchsorted(targets, self.task.destination[places]), self.task.group
         number = self.task.first % 2**32 + places
         yield number % 2**32
@@ -157,7 +156,7 @@ class Network:
         yield lane * self.task.nodes + self.task.destination[places]
 
     def search(self, targets: np.ndarray) -> tuple[Any, Any]:
-        """(distance int64[rows], −2 where not reached; limit uint32[rows, P]) of a block of destinations."""
+        """Return (distance int64[rows], −2 if not reached; limit uint32[rows, P]) for a block of destinations."""
         xp, nodes = self.xp, self.task.nodes
         rows = len(targets) * nodes
         distance, count = xp.full(rows, -2, np.int64), xp.zeros(rows)
@@ -176,7 +175,7 @@ class Network:
         return distance, limit
 
     def behind(self, row: Any) -> Iterator[Any]:
-        """For each p: the rows of the p-th predecessors of these nodes."""
+        """Yield for each p the rows of these nodes' p-th predecessors."""
         node = row % self.task.nodes
         for p in range(self.most):
             link = self.start[node] + p
@@ -184,7 +183,7 @@ class Network:
             yield row[having] - node[having] + self.predecessor[link[having]]
 
     def divide(self, row: Any, distance: Any, count: Any, limit: Any) -> None:
-        """Fill in the count and limits of a level's rows."""
+        """Set the count and the limits of a level's rows."""
         xp, node = self.xp, row % self.task.nodes
         total, ends = xp.zeros(len(row)), []
         with np.errstate(over="ignore"):
