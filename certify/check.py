@@ -3,11 +3,11 @@
 
     python certify/check.py FILE … [--claim '{"topology": "torus(k=8, n=2)", "at_most": "63/4"}']
 
-A file holds a certificate, or one on each line. The command prints what each proves, or why it proves nothing. Its
-status is 0 if all are valid. With --claim, one must say exactly that. docs/certificates.md has fields and assumptions.
+A file holds a certificate, or one on each line. The command prints what each certificate proves, or why it is refused.
+Its status is 0 if all are valid. With --claim, one must have this claim. docs/certificates.md has fields, assumptions.
 
-Read this file from top to bottom. It believes the spelling of a network, routing or traffic in the claim, and nothing
-else: it makes all three by its own definitions, and checks whatever a proof says of them. Nodes are the numbers
+Read this file from top to bottom. It trusts only how a claim spells a network, routing or traffic pattern, and nothing
+else: it makes all three by its own definitions, and checks whatever a proof says about them. Nodes are the numbers
 0 … n − 1. A channel, or arc, is a pair (tail, head) of nodes that a link joins.
 
     1  the command
@@ -40,18 +40,18 @@ MOST_STEPS = 32  # of a circulant graph
 
 
 class Invalid(ValueError):
-    """Says why a certificate proves nothing."""
+    """Error: a certificate proves nothing. The message says why."""
 
 
 def expect(condition, why):
-    """Refuse the certificate unless the condition holds."""
+    """Refuse the certificate unless the condition holds. why: the message of the refusal."""
     if not condition:
         raise Invalid(why)
 
 
 # === 1  The command ======================================================================================
 def main(arguments=None):
-    """Check the files that the command names. Return whether one is refused, or the claim is not said."""
+    """Check the files that the command names. Return whether a certificate is refused, or the claim is not proved."""
     parser = argparse.ArgumentParser(description="Checks certificates of torusweep: docs/certificates.md.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     claim_of = lambda text: dict(json.loads(text, object_pairs_hook=object_of_json))  # noqa: E731
@@ -77,7 +77,7 @@ def main(arguments=None):
 
 
 def printable(text):
-    """Escape what a terminal obeys or an encoding lacks, such as half of a surrogate pair, as JSON does."""
+    """Escape characters that a terminal obeys or an encoding lacks, such as half of a surrogate pair, as JSON does."""
     return "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
 
 
@@ -95,11 +95,11 @@ def check(text):
 def proved_by(text):
     """Check a certificate, field by field, in the order in which torusweep writes them.
 
-    version   of the format
-    kind      the kind of proof, whose function is below
-    claim     the spelling of the network, `topology`, and what is claimed of it
+    version   version of the format
+    kind      the kind of proof, which names a function below
+    claim     the spelling of the network, `topology`, and what is claimed about it
     proof     the fields that this kind reads, and no others
-    digest    SHA-256 of the JSON list of all the others; it finds damage and proves nothing
+    digest    SHA-256 of the JSON list of the other fields; it finds damage and proves nothing
     """
     certificate = json.loads(text, object_pairs_hook=object_of_json)
     expect(isinstance(certificate, dict), "expected an object of JSON")
@@ -122,14 +122,14 @@ def proved_by(text):
 
 
 def object_of_json(pairs):
-    """Make a dict of the pairs of a JSON object. Python's reader would keep the last of two equal keys."""
+    """Make a dict of the pairs of a JSON object, each key once. Python's reader would keep the last of equal keys."""
     made = dict(pairs)
     expect(len(made) == len(pairs), "expected each key once")
     return made
 
 
 def fields(owner, *names):
-    """Return the values of the fields by these names. There may be no others."""
+    """Return the values of the fields with these names. Raise Invalid if there are other fields, or too few."""
     expect(owner.keys() == set(names), f"expected the fields {', '.join(names)}")
     return [owner[name] for name in names]
 
@@ -144,7 +144,7 @@ def fields(owner, *names):
 # first node of each node's orbit under these, and nodes with different distances, which no automorphism exchanges.
 # It is refused if a generator is no automorphism, if the orbits are others, or if two of these nodes do not differ.
 def symmetry(network, proof, topology, at_least, at_most):
-    """Return bounds of the number of orbits; 1 means that the network looks the same from every node."""
+    """Return bounds on the number of orbits; 1 means that the network looks the same from every node."""
     generators, orbits, differ = fields(proof, "generators", "orbits", "differ")
     orbit_of = Orbits(network, generators).node
     firsts = [orbit_of[node].first for node in range(network.n)]
@@ -167,16 +167,16 @@ def capacity(network, proof, topology, traffic, routes, at_least, at_most):
 
 
 def throughput(network, traffic, routes, proof):
-    """Return the rates, in flits a cycle and node, that flows carry and that lengths allow; None without a proof.
+    """Return the rates, in flits per cycle and node, that flows carry and that lengths allow; None for a missing proof.
 
-    generators   automorphisms that keep the traffic; what is said of an orbit's first node or arc holds for all
-    roots        the first nodes of the orbits to which there is traffic
-    lengths      [tail, head, length] of the first channel of an orbit; the length of all the others is 0
-    scale        flits that a node sends in all
-    flows        of each root [tail, head, flits]: flits that cross this channel on their way to the root
+    generators   automorphisms that keep the traffic; what is true of an orbit's first node or arc is true of the orbit
+    roots        first nodes of the orbits that receive traffic
+    lengths      [tail, head, length] of the first channel of an orbit; all other orbits have length 0
+    scale        number of flits that a node sends in all
+    flows        for each root, [tail, head, flits]: flits that cross this channel on their way to the root
 
-    The flits to a root, times the length of their way, take no more than the room that all channels have by their
-    lengths: rate · needed ≤ room, where `needed` counts no way longer than the shortest.
+    The flits to a root, times the length of their way, use at most the room that all channels have, which is counted by
+    their lengths: rate · needed ≤ room, where `needed` counts each way with the shortest length.
     """
     expect(routes in ("all", "minimal"), "expected all or minimal routes")
     generators, roots, lengths, scale, flows = fields(proof, "generators", "roots", "lengths", "scale", "flows")
@@ -208,7 +208,7 @@ def throughput(network, traffic, routes, proof):
 
 
 def lengths_of(network, orbits, lengths):
-    """Return the length of each channel, from those of the first channels of orbits."""
+    """Return the length of each channel, given those of the first channels of orbits."""
     first_ones = {}
     for tail, head, length in lengths:
         expect(orbits.arc[tail, head].first == (tail, head), "expected lengths of the first channels of orbits")
@@ -220,7 +220,7 @@ def lengths_of(network, orbits, lengths):
 
 
 def check_flow(network, flow, root, hops, flits_of):
-    """Expect that a flow brings to the root what each node sends there, on hops that routes may take."""
+    """Expect that a flow brings to the root what each node sends to it, on hops that routes may take."""
     sent, seen = [0] * network.n, set()
     for tail, head, flits in flow:
         expect((tail, head) in network.arcs, "expected flow on the network's channels")
@@ -239,7 +239,7 @@ def check_flow(network, flow, root, hops, flits_of):
 # of uniform traffic, which has to cross every half.
 # It is refused if the half has another number of nodes, or if the flows are refused as those of a capacity are.
 def bisection(network, proof, topology, at_least, at_most):
-    """Return how many links the flows need between any two halves, and how many the half has."""
+    """Return how many links the flows need between any two halves, and how many links leave the given half."""
     half = proof.pop("half")
     few, inside = network.n // 2, set(half)
     expect(half == sorted(inside), "expected nodes in order, each once")
@@ -285,7 +285,7 @@ def collective(network, proof, topology, operation, root, at_least, at_most):
 
 
 def time_of_cut(network, cut, operation, root):
-    """Return the cycles a flit that data take across a cut: the set 0, 1, … of each node, numbered by first nodes."""
+    """Return the cycles per flit that data take across a cut, each node's set 0, 1, …, numbered by first nodes."""
     _, down, rooted = OPERATIONS[operation]
     sets = list(dict.fromkeys(cut))
     expect(len(cut) == network.n, "expected a set of each node")
@@ -306,9 +306,9 @@ def time_of_cut(network, cut, operation, root):
 
 
 def time_of_trees(network, trees, generators, operation, root):
-    """Return the cycles a flit that trees take, as pipelines: [weight, the node before each node, −1 for the root].
+    """Return the cycles per flit that pipelines along trees take: [weight, each node's parent, −1 for the root].
 
-    A tree carries its weight's share of all data, divided evenly among its images under the generators.
+    A tree carries a share of all data by its weight, divided evenly among its images under the generators.
     """
     up, down, rooted = OPERATIONS[operation]
     orbits = Orbits(network, generators, lambda image: not rooted or image[root] == root)
@@ -330,7 +330,7 @@ def time_of_trees(network, trees, generators, operation, root):
 
 
 def root_of_tree(network, parents):
-    """Return a tree's root. Expect that it spans all nodes; its links are looked up where they are loaded."""
+    """Return a tree's root. Expect that it spans all nodes; its links are looked up where they carry load."""
     expect(len(parents) == network.n, "expected the node before each node")
     expect(parents.count(-1) == 1, "expected a tree of one root")
     top = parents.index(-1)
@@ -347,7 +347,7 @@ def root_of_tree(network, parents):
 # It is refused if the order leaves out a channel in use or a packet requests an earlier one, if the packets do not wait
 # in a circle, or if a listed routing has another digest or does not lead from each node to every other.
 def deadlock(network, proof, topology, routing, vc_rule, virtual_channels, deadlock_free):
-    """Return yes by an order, or no by packets that hold a channel each. A channel is here (tail, head, class)."""
+    """Return "yes" by an order, or "no" by packets that hold a channel each. A channel here is (tail, head, class)."""
     name, options = call(routing)
     expect(virtual_channels > 0, "expected a virtual channel at least")
     if vc_rule == "listed":
@@ -377,11 +377,11 @@ def deadlock(network, proof, topology, routing, vc_rule, virtual_channels, deadl
 
 
 def dimension_order(network, dateline, tie="split"):
-    """Return what packets do that go along x first, then y …, the shorter way round.
+    """Return what packets do that go along x first, then y, and so on, in each dimension the shorter way round.
 
     That is: the channels in use, the pairs (held, requested) of channels that a packet takes one after the other, and
     the channels by which packets enter. With datelines, class 1 begins with the hop from a ring's end to its start.
-    tie   which way packets go when both are as short: "split", "random": both; "positive"; "sign": as on a mesh
+    tie   which way packets go if both are as short: "split", "random": both; "positive"; "sign": as on a mesh
     """
     halfway = {"split": [1, -1], "random": [1, -1], "positive": [1], "sign": None}[tie]
     kinds = ((False, True), (False, False), (True, True))  # torus, mesh, directed torus
@@ -418,11 +418,11 @@ def dimension_order(network, dateline, tie="split"):
 def check_listed(network, order, tables, virtual_channels, sha256):
     """Expect that tables lead from each node to every other, along channels that come later and later in the order.
 
-    tables   of packets to each node in turn (nodes, hops): the nodes of the places n, n + 1, … that they may be in, and
-             hops [place, place, class]. They enter at the places 0 … n − 1, which are the nodes
+    tables   for packets to each node, (nodes, hops): the nodes of the places n, n + 1, … where they may be, and the
+             hops [place, place, class]. Packets enter at the places 0 … n − 1, which are the nodes
     sha256   digest of the tables' JSON
 
-    Of all channels that a packet may request at a place, the first in the order decides: the others are later still.
+    Only the first channel in the order that a packet may request at a place is compared: the others come later.
     """
     expect(hashlib.sha256(json.dumps(tables).encode()).hexdigest() == sha256, "the routing's digest is another")
     place_in_order = {tuple(channel): index for index, channel in enumerate(order)}
@@ -453,7 +453,7 @@ def check_listed(network, order, tables, virtual_channels, sha256):
 # of their networks and how many attain it, and reads nothing: all are searched here, by their Hermite normal forms.
 # It is refused if the claim's network is no such lattice, or if another lattice has a smaller sum of distances.
 def exhaustion(network, proof, topology, dimensions, nodes, lattices, classes, mean_distance, attained):
-    """Return the numbers of all lattices, of classes under signed permutations (if claimed), and of the best ones."""
+    """Return the numbers of all lattices, of classes under signed permutations (if claimed), and of best lattices."""
     expect(not proof, "expected a proof without fields")
     expect(call(topology)[0] == "lattice", "expected a lattice")
     expect(network.n == nodes, "expected a lattice of this size")
@@ -475,7 +475,7 @@ def exhaustion(network, proof, topology, dimensions, nodes, lattices, classes, m
 
 
 def number_of_lattices(n, nodes):
-    """Count the Hermite normal forms of n rows with a determinant: d^(n − 1) times as many end in d as in 1."""
+    """Count the Hermite normal forms of n rows with determinant `nodes`: d^(n − 1) times as many end in d as in 1."""
     if n == 0:
         return int(nodes == 1)
     divisors = [last for last in range(1, nodes + 1) if nodes % last == 0]
@@ -484,18 +484,18 @@ def number_of_lattices(n, nodes):
 
 @cache
 def shell(n, norm):
-    """Return the vectors of n whole numbers whose absolute values have this sum."""
+    """Return the vectors of n whole numbers whose absolute values add up to `norm`."""
     if n == 0:
         return [()] if norm == 0 else []
     return [(first, *rest) for first in range(-norm, norm + 1) for rest in shell(n - 1, norm - abs(first))]
 
 
 def sum_of_distances(basis, nodes, most, order=None):
-    """Return the sum of the distances from a node in the lattice of a basis, or a number above `most` if it is above.
+    """Return the sum of distances from a node in a basis's lattice, or a number above `most` if the sum is above it.
 
-    It adds up the nodes that are not within 0, 1, 2 … hops. The vectors of as many hops have a name each, what the
-    lattice leaves of them, and a node is a name. If the basis is only a part of the lattice's, by the rows in the
-    order, names are no fewer than nodes, so that the number is a lower bound of the sum.
+    For each number of hops 0, 1, 2 … it adds the number of nodes that are farther. A node's name is what the lattice
+    leaves of a vector; the vectors of so many hops name all nodes within reach. If the basis is only part of the
+    lattice's (rows in `order`), names are no fewer than nodes, so that the number is a lower bound on the sum.
     """
     names, total, hops = set(), 0, 0
     while len(names) < nodes and total <= most:
@@ -506,10 +506,10 @@ def sum_of_distances(basis, nodes, most, order=None):
 
 
 def vectors_of_worse_lattices(n, nodes, least):
-    """Return short vectors that no lattice has whose sum of distances is `least` or below, with all their images.
+    """Return short vectors that are in no lattice with a sum of distances of at most `least`, with all their images.
 
-    A lattice that has a vector is no better than what this vector alone leaves of all others. Signed permutations
-    change no distance, so that one vector of each shape is looked at: the absolute values in order.
+    A lattice that contains a vector is no better than the quotient by this vector alone. Signed permutations
+    change no distance, so one vector of each shape is examined: its absolute values in order.
     """
     found, norm, worse = set(), 0, True
     while worse:
@@ -522,7 +522,7 @@ def vectors_of_worse_lattices(n, nodes, least):
 
 
 def classes_of(n, nodes, without=()):
-    """Yield (one lattice, how many there are) of each class under signed permutations. −1 keeps every lattice."""
+    """Yield (one lattice, number of lattices) of each class under signed permutations. −1 keeps every lattice."""
     signs = list(product((1,), *[(1, -1)] * (n - 1)))
     turns = [list(zip(order, sign)) for order in permutations(range(n)) for sign in signs]
     left = set(sublattices(n, nodes, without))
@@ -534,11 +534,11 @@ def classes_of(n, nodes, without=()):
 
 
 def sublattices(n, nodes, without=()):
-    """Return the Hermite normal forms of n rows and a determinant, of the lattices that have none of some vectors.
+    """Return the Hermite normal forms of n rows with determinant `nodes`, for lattices without the vectors `without`.
 
-    They are at least one of each class under signed permutations, if these take `without` to itself. The vectors of a
-    lattice that end in 0 are a lattice of a dimension less. One of each class of these is enough, since a signed
-    permutation of the other coordinates takes any of them to the chosen one.
+    At least one of each class under signed permutations is returned, if these map `without` to itself. The vectors of a
+    lattice that end in 0 form a lattice of one dimension less. One of each class of these is enough, since a signed
+    permutation of the other coordinates maps any of them to the chosen one.
     """
     if n == 1:
         barred = any(number % nodes == 0 for (number,) in without)
@@ -555,9 +555,9 @@ def sublattices(n, nodes, without=()):
 
 
 def columns_above(base, last, ending, flat):
-    """Return what may stand above `last` in the last column of a Hermite normal form that begins with a base.
+    """Return what may stand above `last` in the last column of a Hermite normal form that begins with `base`.
 
-    The lattice then has all (times · column + base, times · last), none of which may be barred.
+    The lattice then has all vectors (times · column + base, times · last), none of which may be barred.
     """
     name = {vector: tuple(reduced(vector, base)) for vector in flat}
     columns = set(product(*[range(column[row]) for row, column in enumerate(base)]))
@@ -575,14 +575,14 @@ KINDS = {kind.__name__: kind for kind in (collective, capacity, bisection, symme
 
 # === 4  Networks, automorphisms, traffic, lattices =======================================================
 class Network:
-    """Nodes 0 … n − 1 with one terminal each, which all forward, and links of one flit a cycle in each direction.
+    """Nodes 0 … n − 1 with one terminal each, all forwarding, and links of one flit per cycle in each direction.
 
-    arcs    (tail, head) → parallel links
-    sides   of the address space, x first: node x + side of x · (y + …)
+    arcs    (tail, head) → number of parallel links
+    sides   sides of the address space, x first: node x + side of x · (y + …)
     """
 
     def __init__(self, n, links, sides, directed=False):
-        """Join nodes by links (tail, head), but to themselves. Of undirected links from both ends the most count."""
+        """Join nodes by links (tail, head), without self-loops. If both ends list a link, the larger number counts."""
         listed = Counter((tail, head) for tail, head in links if tail != head)
         reverse = Counter({(head, tail): number for (tail, head), number in listed.items()})
         self.n, self.sides = n, sides
@@ -592,7 +592,7 @@ class Network:
             self.tails[head].append(tail)
 
     def distances(self, root, length=lambda tail, head: 1, hops=None):
-        """Return {node: the least length of a path to the root}; with hops, of a path that has the fewest hops."""
+        """Return {node: least length of a path to the root}; with hops, only paths with the fewest hops count."""
         away, waiting = {}, [(0, root)]
         while waiting:
             far, head = heappop(waiting)
@@ -608,7 +608,7 @@ Orbit = namedtuple("Orbit", "first size")  # nodes or arcs that automorphisms ex
 
 
 class Orbits:
-    """The Orbit of each node and arc under automorphisms, lists of the nodes' images. They keep what is asked."""
+    """The Orbit of each node and arc under automorphisms, given as lists of images, for which `kept` must hold."""
 
     def __init__(self, network, generators, kept=lambda image: True):
         arcs = network.arcs
@@ -622,12 +622,12 @@ class Orbits:
         self.arc = orbits_of(arcs, [lambda arc, to=image: (to[arc[0]], to[arc[1]]) for image in generators])
 
     def busiest(self, load):
-        """Return the greatest load of a link. Loads, by an orbit's first arc, are spread evenly over the orbit."""
+        """Return the greatest load of a link. Loads, given for an orbit's first arc, spread evenly over the orbit."""
         return max(Fraction(flits, self.arc[arc].size * self.network.arcs[arc]) for arc, flits in load.items())
 
 
 def orbits_of(things, images):
-    """Return the Orbit of each thing. Permutations are finite, so that going forwards reaches all of it."""
+    """Return the Orbit of each thing. Permutations are finite, so repeated images reach all of an orbit."""
     found = {}
     for first in sorted(things):
         if first not in found:
@@ -639,9 +639,9 @@ def orbits_of(things, images):
 
 
 def traffic_of(network, text):
-    """Return (demand, keeps): what a source sends to a target, of all that it sends, by demand(source, target).
+    """Return (demand, keeps): demand(source, target) is the share of a source's flits that it sends to a target.
 
-    keeps(image) says whether a permutation of the nodes, given by their images, keeps the traffic.
+    keeps(image) is whether a permutation of the nodes, given by their images, keeps the traffic.
     """
     if text == "uniform":
         return lambda source, target: Fraction(1, network.n), lambda image: True
@@ -668,17 +668,17 @@ def traffic_of(network, text):
 
 
 def addresses(sides):
-    """Return the digits of the nodes 0, 1, … of an address space, x first and fastest."""
+    """Return the digits of the nodes 0, 1, … of an address space; x comes first and varies fastest."""
     return [digits[::-1] for digits in product(*map(range, sides[::-1]))]
 
 
 def number_of(digits, sides):
-    """Return the node of some digits, each taken modulo its side."""
+    """Return the node with the given digits, each taken modulo its side."""
     return sum(digit % side * prod(sides[:place]) for place, (digit, side) in enumerate(zip(digits, sides)))
 
 
 def hermite(columns):
-    """Return the basis of the lattice of some columns whose column i ends at row i: its Hermite normal form."""
+    """Return the Hermite normal form of the lattice of some columns: the basis whose column i ends at row i."""
     left, basis = [list(column) for column in columns], []
     for row in reversed(range(len(left[0]))):
         while sum(column[row] != 0 for column in left) > 1:
@@ -710,10 +710,10 @@ def network_of(spelling):
 
 
 def call(text):
-    """Return (name, parameters) of a spelling such as torus(radices=[4, 4], directed=true), or of a bare name.
+    """Return (name, parameters) of a spelling such as torus(radices=[4, 4], directed=true), or of a name alone.
 
-    Python would also read comments, a parameter twice, and what does not look like its value. So what was read is
-    spelled again, and must be the same but for quotes.
+    Python would also read comments, a parameter given twice, and values of other forms. So the result is spelled again,
+    and must be the same text, apart from quotes.
     """
     expect(text.isprintable(), "expected a spelling that can be printed")
     tree = ast.parse(text if "(" in text else f"{text}()", mode="eval").body
@@ -728,10 +728,10 @@ def call(text):
 
 
 def derived(sides, along, directed=False, back=lambda address, dimension: False, fold=lambda digits: digits):
-    """Make a network of addresses, with a link from each one step forwards in the dimensions along(address).
+    """Make a network of addresses, with a link from each address one step forwards in the dimensions along(address).
 
     back   whether an address's link in a dimension leads backwards instead
-    fold   takes the digits that a step leads to elsewhere; they are then taken modulo the sides
+    fold   maps the digits that a step leads to; the result is then taken modulo the sides
     """
     expect(min(sides) > 0, "expected sides of 1 or more")
     expect(prod(sides) <= MOST_NODES, f"expected a network of 1 to {MOST_NODES:,} nodes")
@@ -745,7 +745,7 @@ def derived(sides, along, directed=False, back=lambda address, dimension: False,
 
 
 def box(k, n, part=1):
-    """Return n sides of k, which is a multiple of a part."""
+    """Return n sides of k. k must be a multiple of `part`."""
     expect(0 < n <= MOST_DIMENSIONS, f"expected 1 to {MOST_DIMENSIONS} dimensions")
     expect(k % part == 0, f"expected a k that {part} divides")
     return [k] * n
@@ -761,7 +761,7 @@ def grid(k=None, n=None, radices=None, directed=False, closed=True):
 
 
 def pruned(k, n, whole, base=0):
-    """Make a torus of which some dimensions have all links; the others take turns along the dimension `base`."""
+    """Make a torus with all links in the dimensions `whole`; all others take turns along dimension `base`."""
     expect(n <= MOST_DIMENSIONS, f"expected at most {MOST_DIMENSIONS} dimensions")
     turns = [dimension for dimension in range(n) if dimension not in whole]
     expect(len(turns) > 1, "expected two dimensions or more that take turns")
@@ -770,25 +770,25 @@ def pruned(k, n, whole, base=0):
 
 
 def alternating(k, n, kept):
-    """Make a torus whose rows, in dimensions kept(address), lead one way: back where their other digits' sum is odd."""
+    """Make a torus with one-way rows in dimensions kept(address): backwards where their other digits' sum is odd."""
     back = lambda address, dimension: (sum(address) - address[dimension]) % 2  # noqa: E731
     return derived(box(k, n, part=2), kept, directed=True, back=back)
 
 
 def zigzag(k, along):
-    """Make a 3-D torus of which x and y have half of their links: back where the sum of digits `along` is odd."""
+    """Make a 3-D torus with half of its x and y links: backwards where the sum of the digits `along` is odd."""
     back = lambda address, dimension: dimension < 2 and sum(address[i] for i in along) % 2  # noqa: E731
     return derived(box(k, 3, part=2), lambda address: (0, 1, 2), back=back)
 
 
 def quotient(basis, order=None):
-    """Make the network of the integer vectors modulo a lattice, with a triangular basis in the order of its rows."""
+    """Make the network of the integer vectors modulo a lattice, whose basis is triangular in the order of its rows."""
     sides = [column[row] for row, column in enumerate(basis)]
     return derived(sides, lambda address: range(len(address)), fold=lambda v: reduced(v, basis, order))
 
 
 def circulant(n, steps):
-    """Make a circulant graph, as a lattice: n times a step leads back, and steps can change places."""
+    """Make a circulant graph as a lattice network: n times a step leads back, and steps can change places."""
     expect(len(steps) <= MOST_STEPS, f"expected at most {MOST_STEPS} steps")
     expect(min(steps) > 0, "expected steps above 0")
     expect(max(steps) < n, "expected steps below n")
@@ -800,13 +800,13 @@ def circulant(n, steps):
 
 
 def sequin(k, s, t):
-    """Make a torus of k × k: going round x adds s to y, and going round y adds t to x."""
+    """Make a k × k torus in which going round x adds s to y, and going round y adds t to x."""
     fold = lambda digits: [digits[0] + t * (digits[1] == k), digits[1] + s * (digits[0] == k)]  # noqa: E731
     return derived([k, k], lambda address: (0, 1), fold=fold)
 
 
 def twisted_torus(radices, twists):
-    """Make a torus: going round dimension i adds twists[i][j] to dimension j. In some order, none twists an earlier."""
+    """Make a torus in which going round dimension i adds twists[i][j] to dimension j. Twists must lead in no circle."""
     every = set(range(len(radices)))
     for dimension, shifts in twists.items():
         expect(dimension in every, "expected twists of the torus's dimensions")
@@ -822,7 +822,7 @@ def twisted_torus(radices, twists):
 
 
 def modules(side, closed, n, levels, gates):
-    """Make modules of sides `side`; join n of them in each dimension and level, at gates (place, level, dimension)."""
+    """Make modules with sides `side`; join n in each dimension and level, at gates (place, level, dimension)."""
     inner = len(side)
     leads = {place: [inner * (level - 1) + dimension] for place, level, dimension in gates if level <= levels}
     within = lambda address: [i for i in range(inner) if closed or address[i] + 1 < side[i]]  # noqa: E731
@@ -842,7 +842,7 @@ def h3dt(m, n, levels, q, closed):
 
 
 def tesh(m, levels, q):
-    """Make a TESH network of modules 4 × 4, with the gates at their corners."""
+    """Make a TESH network of 4 × 4 modules with gates at their corners."""
     expect((m, q) == (2, 0), "expected m=2 and q=0")
     expect(levels in (2, 3), "expected 2 or 3 levels")
     gates = [((0, 0), 3, 1), ((3, 0), 3, 0), ((0, 3), 2, 1), ((3, 3), 2, 0)]
@@ -850,7 +850,7 @@ def tesh(m, levels, q):
 
 
 def graph(path, directed=False, format="edgelist"):
-    """Read the links of a file of lines "u v" or "u,v". A line that is there twice is two parallel links."""
+    """Read the links of a file of lines "u v" or "u,v". A line that occurs twice is two parallel links."""
     expect(format == "edgelist", "expected an edge list")
     file = Path(path)
     expect(file.is_file(), "expected a file of links")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes a certificate of capacity as a linear program and its solution, for Lean's checker lp-verify, or for Coq.
+"""Write a certificate of capacity as a linear program and its solution, for Lean's checker lp-verify, or for Coq.
 
     python certify/to_lean.py proof.json > Capacity.lean
     python certify/to_lean.py proof.json --coq > Capacity.v
 
-The program is that of the orbits: a flow to each root on each arc, and the load θ that no orbit of channels exceeds.
-That it stands for the whole network is what check.py proves; Lean or Coq proves that 1 / θ is its optimum. The
+The program is about orbits: a flow to each root on each arc, and the load θ that no orbit of channels exceeds.
+check.py proves that it stands for the whole network; Lean or Coq proves that 1 / θ is its optimum. The
 certificate's two bounds must be equal.
 """
 
@@ -17,7 +17,7 @@ import check
 
 
 def program(text):
-    """(claim, costs, entries (row, column, value), bounds of rows, flows, multipliers of rows and columns)."""
+    """Return (claim, costs, entries (row, column, value), row bounds, flows, multipliers of rows, of columns)."""
     check.check(text)
     given = json.loads(text)
     claim, proof = given["claim"], given["proof"]
@@ -52,7 +52,7 @@ def program(text):
 
 
 def lean(text):
-    """The certificate as a file of Lean."""
+    """Return the certificate as a file of Lean."""
     claim, costs, entries, bounds, primal, rows, columns = program(text)
     vector = lambda values: "#v[" + ", ".join(f"({value})" for value in values) + "]"  # noqa: E731
     ends = lambda low, high: f"({'none' if low is None else f'some ({low})'}, some ({high}))"  # noqa: E731
@@ -83,9 +83,9 @@ def proof : Certificate {size} :=
 
 
 def coq(text):
-    """The certificate as a file of Coq: every solution has a θ of the optimum at least, and one has it.
+    """Return the certificate as a file of Coq: in every solution θ is at least the optimum, and one attains it.
 
-    The multipliers are the proof of the first: the sum of the rows times them, and nothing searched.
+    The multipliers prove the first part: it is the sum of the rows times the multipliers, so nothing is searched.
     """
     claim, _, entries, bounds, primal, rows, columns = program(text)
     theta, number = len(primal) - 1, lambda value: "({} # {})".format(*Fraction(value).as_integer_ratio())

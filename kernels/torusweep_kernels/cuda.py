@@ -78,7 +78,7 @@ class Gpu:
 def blocks_that_fit(registers: int, threads: int, most_registers: int, most_warps: int) -> int:
     """Number of blocks that a multiprocessor runs at once, limited by registers and warps (as in CUDA's occupancy API).
 
-    registers: of a thread; threads: of a block; most_registers, most_warps: of the multiprocessor
+    registers per thread, threads per block; most_registers and most_warps per multiprocessor
     """
     of_warp = -(-registers * WARP // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE
     warps = min(most_registers // of_warp // WARPS_AT_ONCE * WARPS_AT_ONCE, most_warps)

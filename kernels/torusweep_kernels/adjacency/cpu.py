@@ -185,8 +185,9 @@ def _sink(values, start, root, number):
 
 @plain
 def _sort(arcs, first, degree, low, high):
-    """Sort the arcs of each node. Return the numbers of neighbours listed from both ends, of repeated ones and of all
-    links, and the most links to one neighbour."""
+    """Sort the arcs of each node. Return the numbers of neighbours listed from both ends, of repeated neighbours and of
+    links, and the most links to one neighbour.
+    """
     both = repeated = number = most = 0
     for node in range(low, high):
         start, end = first[node], first[node] + degree[node]

@@ -24,7 +24,7 @@ class Channels(NamedTuple):
 
 
 def both_ways(first: np.ndarray, to: np.ndarray, capacity: np.ndarray) -> Channels:
-    """Add to channels the number of each one's reverse, which must be listed (with capacity 0 if it is missing)."""
+    """Return the channels with each one's reverse, which must be listed (with capacity 0 if it does not exist)."""
     from torusweep_kernels.cuts import cpu
 
     return Channels(first, to, capacity, cpu.ways_back(first, to))

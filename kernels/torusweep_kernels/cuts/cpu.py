@@ -1,4 +1,4 @@
-"""Cuts on the CPU, compiled by Numba."""
+"""Compiled version of `torusweep_kernels.cuts`: least cuts, dominating sets and spanning trees."""
 
 from __future__ import annotations
 

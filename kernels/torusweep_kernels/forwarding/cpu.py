@@ -180,7 +180,7 @@ def holds(state, rank, channels, one, other, ahead, behind, seen, stamps):
 
 @cached
 def dependencies_from(table, width, start, found, queue, seen, stamp):
-    """Return the number of dependencies of packets injected in a configuration, and a list; some may repeat."""
+    """Return the number and the list of dependencies of packets injected in configuration `start`, some twice."""
     queue[0], reached, done, many = start, 1, 0, 0
     seen[start] = stamp
     while done < reached:

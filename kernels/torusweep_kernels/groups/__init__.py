@@ -95,7 +95,7 @@ def busiest_links(
 
 
 def check(divisions: np.ndarray, sizes: np.ndarray, patterns: np.ndarray, ways: Ways) -> None:
-    """Raise ValueError where the arrays contradict each other."""
+    """Raise ValueError if the arrays contradict each other."""
     expect = expecting("busiest_links")
     nodes, directions = ways.step.shape
     expect(divisions.ndim == 2 and divisions.shape[1] == nodes, f"divisions of shape [B, {nodes}]", divisions.shape)

@@ -147,7 +147,7 @@ def _count_paths(nodes, heads, ports, distance, order, count):
 
 @cached
 def _accumulate(nodes, heads, ports, distance, order, count, unit):
-    """Find the traffic to each node and through it to farther nodes, per path to the node."""
+    """Find the traffic that ends at each node or passes through it, divided by the node's number of shortest paths."""
     for place in range(nodes - 1, -1, -1):
         node = order[place]
         total = 0.0

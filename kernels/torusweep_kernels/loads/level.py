@@ -94,7 +94,7 @@ def scaled(v: Vectors, value: Any, capacity: Any, arc: Any) -> Any:
 
 
 def gathered(v: Vectors, node: Any, unrolled: int, rows: Any, stride: Any, masks: Any, own: Any) -> Any:
-    """Sum capacity · other end's row over a node's arcs, in their order, in lanes set in its mask and in `own`."""
+    """Sum capacity · other end's row over a node's arcs in order, in lanes set in both the end's mask and `own`."""
     builder, start, arcs, capacity = v.builder, *(v.data(f"side.{name}") for name in ("start", "node", "capacity"))
     total = v.variable(v.zero)
 

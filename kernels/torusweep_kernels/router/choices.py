@@ -107,7 +107,7 @@ def columns(
 def crossed_after(
     task: Task, travel: Travel, node: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return each packet's crossing bits after its next hop, and the bit that its run sets; both of shape [H]."""
+    """Return each packet's bits of crossed datelines after its next hop, and the bit of its run; [H] each."""
     direction = task.direction[row, run]
     bit = np.int64(1) << {AXIS: direction.astype(np.int64) >> 1, PATH: 0 * run}.get(task.memory, run)
     before = travel.crossed[packet]

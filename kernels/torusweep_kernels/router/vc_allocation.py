@@ -57,7 +57,7 @@ def hold_vc(fixed, state, own, code, out, t):
 
 @inlined
 def crossed_after(fixed, state, packet, node, run, direction, phase):
-    """Return the packet's crossing bits after the hop, and the bit that this run sets."""
+    """Return the packet's bits of crossed datelines after the hop, and the bit that belongs to this run."""
     place = direction >> 1 if fixed.memory == AXIS else 0 if fixed.memory == PATH else run
     bit = np.int64(1) << np.int64(place)
     crossed = state.packets[packet].crossed

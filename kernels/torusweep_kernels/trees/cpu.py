@@ -1,4 +1,4 @@
-"""Packings of spanning trees, compiled by Numba."""
+"""Compiled version of `torusweep_kernels.trees`: shortest-path trees and packings of spanning trees."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Tree(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """The number of the first packet (low and high words), the other first words of the Philox counter, and the key."""
+    """The first packet's number (low and high word), the stream (the counter's last word), and the key's two words."""
 
     low: np.uint32
     high: np.uint32

@@ -160,7 +160,7 @@ def stored_table(parts: dict[str, Path]) -> Stored:
 
 
 def column_names(table: pa.Table | Stored) -> list[str]:
-    """The names of a table's columns."""
+    """Return the names of a table's columns."""
     if isinstance(table, Stored):
         return [*([] if "" in table.parts else [SWEEP]), *table.columns]
     return table.column_names

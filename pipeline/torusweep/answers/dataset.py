@@ -227,7 +227,7 @@ def _cite(name: str, about: dict[str, str]) -> str:
 
 
 def _licence() -> str:
-    """The text of the project's licence."""
+    """Return the text of the project's licence."""
     return distribution("torusweep").read_text("licenses/LICENSE") or f"{metadata('torusweep')['License-Expression']}\n"
 
 

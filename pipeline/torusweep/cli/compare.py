@@ -75,7 +75,7 @@ def pareto(
 @click.command()
 @click.argument("left", type=click.Path(path_type=Path))
 @click.argument("right", type=click.Path(path_type=Path))
-@click.option("--table", "tables", multiple=True, help="Only these tables, separated by commas; may be repeated.")
+@click.option("--table", "tables", multiple=True, help="Compare only these tables (a,b); may be repeated.")
 @click.option(
     "--tolerance",
     type=options.Real(0.0, 1.0),
@@ -95,11 +95,11 @@ def compare(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare two results: of two versions, two machines, two configurations.
+    """Compare two results, such as those of two versions, two machines or two configurations.
 
-    LEFT and RIGHT are the folders of two sweeps. A line for each table and column that differs: in how many rows of
-    how many, the largest difference between two numbers as a share of the larger one, and the first such network.
-    Digests of code (points.key) do not count. Exits with status 1 if anything differs.
+    LEFT and RIGHT are the folders of two sweeps. Each table and column that differs has a line: differing rows, all
+    rows, the largest difference between two numbers as a share of the larger one, and the first such network.
+    Digests of code (points.key) are not compared. The exit status is 1 if anything differs.
 
     \b
     Examples:

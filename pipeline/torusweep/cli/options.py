@@ -169,14 +169,14 @@ _CHOICES = (
     click.option(
         "--routing",
         shell_complete=complete_from("torusweep.routing:ROUTINGS"),
-        help="Only numbers of this routing. best: of each network's best routing. all: of every routing, apart.",
+        help="Use only this routing's numbers. best: each network's best routing. all: every routing, separately.",
     ),
     click.option(
         "--traffic",
         shell_complete=complete_from("torusweep.traffic:PATTERNS"),
-        help="Only numbers of this traffic pattern. all: of every pattern, apart.",
+        help="Use only this traffic pattern's numbers. all: every pattern, separately.",
     ),
-    click.option("--model", help="Only numbers of this latency model. all: of every model, apart."),
+    click.option("--model", help="Use only this latency model's numbers. all: every model, separately."),
 )
 
 

@@ -119,7 +119,7 @@ def run(
 @click.option("--part", metavar="I/N", help="Compute the I-th of a stage's N parts of equal estimated time.")
 @click.option("--log", type=click.Path(path_type=Path), help="Append what the step says to this file.")
 def step(name: str, config: Path, folder: Path, part: str | None, log: Path | None, **given: str | int | None) -> None:
-    """One step of the pipeline, as the Snakefile calls it: files of FOLDER in, a file of FOLDER out.
+    """Run one step of the pipeline, as the Snakefile does: it reads files of FOLDER, and writes a file there.
 
     \b
     Examples:

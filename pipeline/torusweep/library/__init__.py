@@ -1,1 +1,1 @@
-"""What `import torusweep as ts` offers: networks with their methods, results that print and draw themselves."""
+"""What `import torusweep as ts` offers: networks with methods, and results that print and draw themselves."""

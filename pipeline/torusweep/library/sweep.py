@@ -59,7 +59,7 @@ class Silent:
         """Show a step's progress."""
 
     def say(self, line: str) -> None:
-        """Show a line."""
+        """Show a line of the run."""
 
 
 class StepLines(Silent):

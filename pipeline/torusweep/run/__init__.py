@@ -1,1 +1,1 @@
-"""`torusweep run`: Snakemake's steps and Dask's workers."""
+"""The command `torusweep run`: Snakemake's steps, and Dask's workers that compute points."""
