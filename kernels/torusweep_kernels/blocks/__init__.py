@@ -23,7 +23,7 @@ class Block(NamedTuple):
     """Measures of B networks of N nodes each.
 
     histogram     int64[B, D + 1]  ordered pairs of terminals at each distance in hops, a terminal and itself included;
-                                   terminal and itself, but no pairs without a path. D is the block's largest diameter
+                                   pairs without a path are not counted. D is the block's largest diameter
     eccentricity  int32[B, N]      distance from each node to the farthest terminal that it reaches; −1 for a node
                                    without terminals. The largest is the diameter, the least ≥ 0 the radius
     connected     bool[B]          whether every working node reaches every other; a node works if it has a link or

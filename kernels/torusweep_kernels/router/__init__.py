@@ -29,7 +29,7 @@ nodes decide on the state at its beginning:
    needs no VC; any number of packets is granted it at once.
 3. *Switch allocation* is separable, input first. Each input port nominates VCs that have a flit, a route and a credit
    (ejection needs none): the first `input_speedup` × capacity of its channel, in round-robin order after the VC that
-   sent last (where several sent, the last of these in that order); an injection port the first `injection_speedup`.
+   sent last (if several sent, after the last of them); an injection port nominates the first `injection_speedup`.
    Each output port takes as many of the VCs nominated for it as its channel's capacity. It begins with the first input
    port in round-robin order after the one that it took from last, takes its VCs in the order of nomination, and goes on
    with the next port. Ejection takes `ejection_flits` of them. With `transit_first`, both allocations take an injection
@@ -38,27 +38,27 @@ nodes decide on the state at its beginning:
    ejected flit is delivered at t + switch_delay. The sender gets its credit back at t + credit_delay + back of the
    channel. After a tail, the VC that the packet held is free for allocation at t + 1.
 
-**Room.** wormhole: no room is needed. virtual-cut-through and store-and-forward: credits for the whole packet. With
+**Room.** Wormhole switching needs no room; the other two kinds of switching need credits for the whole packet. With
 `bubble`, a packet on an escape VC that continues in its direction and on its VC needs credits for the whole packet. Any
-other use of an escape VC (after injection, a turn, another VC, an adaptive VC) needs, besides, room for the longest
+other use of an escape VC (after injection, a turn, another VC, an adaptive VC) also needs room for the longest
 packet of the experiment.
 
 **Routes.** A packet takes its runs in order; the class of a hop gives its VCs (see `Wiring`). With `adaptive`, the VCs
 from `escape` on carry packets in the direction of any run that has hops left. A head chooses among all of these first,
-and takes an escape VC only where none of them has room. Of equal credits it takes the run with the most hops left,
+and takes an escape VC only if none of them has room. If credits are equal, it takes the run with the most hops left,
 which keeps its choice open for longest; then the earlier run; then the lower VC. Escape VCs take the first run that has
 hops left, in the class for the rest of it: column 0 while this or a later hop of the run crosses a dateline, else
 column 1, whatever `memory` is (Duato 1993 needs a class that follows from node and destination). In wormhole switching
 a head takes an adaptive VC only where it is empty, so that it never waits there behind another packet (Duato 1993
 allows a queue the flits of one message).
 
-**Detours.** Where a batch has `detours`, a packet chooses, when its route computation after k = 0, 1, … hops ends,
+**Detours.** If a batch has `detours`, a packet chooses, when its route computation after k = 0, 1, … hops ends,
 between what is left of its route and its detour after k hops, if it has one; the VC allocation of that cycle is the
 first to know. Once on a detour, it chooses no more, and datelines that it crossed before count no longer. What it
 compares is the state at the end of the cycle before. A channel is occupied by the flits that were sent over it and
 whose credit has not returned, and by the flits that the fronts of the node's input VCs are still to send over it, if
 their route computation has ended. With view local, a packet compares q · h of both routes: q flits occupy the route's
-first channel, h hops are left. Where both routes begin with the same channel, each counts the VCs of its phase's class
+first channel, h hops are left. If both routes begin with the same channel, each counts the VCs of its phase's class
 before a dateline only, and the fronts that may use these. (UGAL-L; Singh 2005, and for the shared channel Kim, Dally,
 Scott and Abts 2008, sec. 4.3.) With view global, it compares the flits that occupy all channels of each route
 (UGAL-G). It takes the detour if its own route's number exceeds the detour's by more than `threshold`. (Progressive

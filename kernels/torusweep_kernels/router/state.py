@@ -114,7 +114,7 @@ class Share(NamedTuple):
 class State(NamedTuple):
     """The changing state of an experiment of K shares, X input VCs, M packets and G messages.
 
-    vcs … packets, messages   records as in `records`; `messages` has one more than there are
+    vcs … packets, messages   records as in `records`; `messages` has one record more than there are messages
     left                      int16[M, L]: hops left of each run
     queue                     int32[X, Q]: packets after the front of each VC, in a circular buffer
     arrivals, returns         int32[·]: wheels of flits and of credits on their way, one for each pair of shares that a

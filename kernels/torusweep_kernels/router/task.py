@@ -120,7 +120,7 @@ class Detours(NamedTuple):
     row        int32[M, K]  route that a packet may take instead of what is left of its own, after k hops of it; −1:
                             no choice there
     view       "local" or "global": which occupied channels a packet knows (`torusweep_kernels.router`)
-    threshold  −2³⁰ … 2³⁰, how much larger its own route's estimate may be; flits · hops (local), flits (global)
+    threshold  −2³⁰ … 2³⁰, how much larger than the detour's the own route's estimate may be, in flits · hops or flits
     """
 
     row: np.ndarray
@@ -157,14 +157,14 @@ class Simulated(NamedTuple):
                                was full
     delivered  int32[M]        cycle in which the packet's tail is ejected, −1 never; at most ran − 1 + switch_delay
     flits      int64[E, N, P]  flits sent over every channel in cycles measure_from … ran − 1
-    occupancy  float64[E, V]   mean number of flits in a channel's buffer of VC v at the end of a cycle, over the same
+    occupancy  float64[E, V]   mean number of flits in a channel's buffer of VC v at the end of a cycle, over these
                                cycles; 0 if there are none
     generated  int32[G]        cycle in which each message is generated, −1 never
     ran        int64[E]        number of cycles that were run
     stalled    int64[E]        −1 without deadlock; else the last cycle in which a flit left a buffer of the cyclic
                                wait, or came to its front
     waiting    cyclic wait of each experiment, [] without one: (u, p, v) is the head at the front of VC v at the end
-               of port p of node u; it waits for the buffer of the next one, the last one for that of the first
+               of port p of node u; each waits for the buffer of the next one, the last for the buffer of the first
     """
 
     entered: np.ndarray
@@ -237,8 +237,8 @@ def injecting(router: Router) -> int:
 class Task:
     """The arguments of `simulate`, after its checks, and arrays derived from them.
 
-    A channel is node · P + port; an input port node · I + i with I = most channels into a node + J injection ports,
-    which are the last ones; an input VC is input port · V + v, an output VC channel · V + v.
+    A channel has the number node · P + port, an input port node · I + i, where I = most channels into a node + J
+    injection ports, which come last. An input VC has the number input port · V + v, an output VC channel · V + v.
 
     land    int32[N·P]  input port at each channel's end, −1 = no channel
     feed    int32[N·I]  channel of each input port, −1 = none (injection, or no such port)

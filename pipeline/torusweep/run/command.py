@@ -168,7 +168,7 @@ def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], option
 def _forced(sweep: Sweep, folder: Path) -> list[str]:
     """Return Snakemake options that repeat failed points, and drop the points of another configuration.
 
-    All names come from our own stages. Without its own records, Snakemake would accept any existing points.
+    The options name only our own stages' files. Without its own records, Snakemake would accept any existing points.
     """
     try:
         failed = {entry["stage"] for entry in store.read_manifest(folder).get("failed", [])}
