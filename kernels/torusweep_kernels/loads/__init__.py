@@ -81,8 +81,8 @@ def minimal_loads(
               or float64[N]   equal for every root, such as the terminals of each node; None for 1: uniform
                               traffic, in which a node also sends to itself
     capacity  int32[N, P]     ≥ 1, number of parallel links that each channel stands for; None for 1
-    backend   auto, numpy, numba or cupy; results are the same to the bit. auto: if there is a GPU, cupy from 5·10⁶ pairs
-              of a root and a node on (from 2·10⁸ if the demand is a matrix); otherwise numba
+    backend   auto, numpy, numba or cupy; results are the same to the bit. auto: with a GPU, cupy from 5·10⁶ pairs
+              of a root and a node (2·10⁸ if the demand is a matrix); otherwise numba
     threads   CPU threads of numba; by default all that it may use. The result does not depend on it
     channels  cache of the network's channels, sorted by tail and by head, that several calls share; on a GPU they are
               copied once
