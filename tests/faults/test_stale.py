@@ -154,7 +154,7 @@ def test_a_row_of_a_file_that_changed_is_not_kept(rings: Run, graph: Path, monke
     with monkeypatch.context() as patch:
         patch.setattr(points, "_keyed_together", edited)
         assert rings.here("static", workers=0) == 0
-    assert rings.failed() == {NAME: "a file that it names changed while it was computed; run the sweep again"}
+    assert rings.failed() == {NAME: "a file that the point names changed while it was computed; run the sweep again"}
     for shard in rings.shards():
         assert pq.read_table(shard)["topology"].to_pylist() == ["ring(k=4)"]
     with pytest.raises(BadInput, match="from other files: delete it and run the sweep again"):

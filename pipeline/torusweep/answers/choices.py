@@ -181,7 +181,7 @@ def refuse_absent(results: Folders, joined: Join, choices: Mapping[str, str | No
 
 
 def require_tables(joined: Join, results: Folders, wanted: Sequence[str]) -> None:
-    """Raise BadInput if no folder has a table of the join. This comes before its columns are looked up."""
+    """Raise BadInput if no folder has a table of the join; to be called before the table's columns are looked up."""
     folders = folders_of(results)
     if not all(any(folder.glob("*.parquet")) for folder in folders):
         return  # the query says so

@@ -166,7 +166,7 @@ def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], option
 
 
 def _forced(sweep: Sweep, folder: Path) -> list[str]:
-    """Return Snakemake options that repeat failed points, and drop the points of another configuration.
+    """Return Snakemake options that compute failed points again, and discard points of another configuration.
 
     The options name only our own stages' files. Without its own records, Snakemake would accept any existing points.
     """
@@ -266,8 +266,8 @@ def _set_future_times_to_now(files: Iterable[Path], say: Listener) -> None:
         try:
             if file.stat().st_mtime > now + CLOCK_SECONDS:
                 os.utime(file, (now, now))
-                say(f"{file} was from the future: its time is now's")
+                say(f"{file} had a time in the future, which is now set to the present")
         except OSError as error:
             raise BadInput(
-                f"{file} is from the future, and its time cannot be set: {error.strerror}; 'touch' it, or set the clock"
+                f"{file} has a time in the future that cannot be set: {error.strerror}; 'touch' it, or set the clock"
             ) from None

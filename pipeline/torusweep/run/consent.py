@@ -27,7 +27,7 @@ class Trusted(NamedTuple):
 
 
 def own_file() -> Path:
-    """Return the path of the user's list. A line is an entry, or # and a comment. Paths are relative to its folder."""
+    """Return the path of the user's list of schedulers. Lines are entries or # comments. Paths start in its folder."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "torusweep" / "schedulers"
 
 

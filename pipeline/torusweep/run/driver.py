@@ -171,14 +171,14 @@ def _check_key(point: Point, key: str) -> None:
     """Raise BadInput if a point has changed since the sweep was expanded."""
     if point.key != key:
         raise BadInput(
-            "a file that it names, or a library of this worker, differs from what the sweep was expanded with"
+            "a file that the point names, or a library of this worker, has changed since the sweep was expanded"
         )
 
 
 def _expect_keys(rows: pa.Table, keys: frozenset[str]) -> pa.Table:
     """Return the rows. Raises BadInput if a row's key is not among `keys`, which the sweep's expansion gave."""
     if not keys.issuperset(rows.column(shards.KEY).unique().to_pylist()):
-        raise BadInput("a file that it names changed while it was computed; run the sweep again")
+        raise BadInput("a file that the point names changed while it was computed; run the sweep again")
     return rows
 
 

@@ -263,7 +263,7 @@ def threads_of_worker() -> int | None:
 
 
 def number_of_worker() -> int:
-    """Return the number that ends this worker's name, as Dask names workers (its port if it has no name); 0 if none."""
+    """Return the number that ends this worker's name, or the port of a worker without a name; 0 outside a worker."""
     worker = _worker()
     number = re.search(r"[0-9]+$", str(worker.name)) if worker is not None else None
     return int(number[0]) if number else 0

@@ -166,7 +166,7 @@ def _environment() -> Iterator[None]:
 def _signals_blocked() -> Iterator[None]:
     """Block Ctrl-C and SIGTERM, which a terminal sends to all, in threads and processes that start meanwhile.
 
-    A worker first ends its batch. Its nanny stops it, or the end of this process does.
+    A worker first finishes its batch. Then its nanny stops it, or the end of this process does.
     """
     resource_tracker.ensure_running()  # multiprocessing would start it with the first worker, and unblock the signals
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
@@ -187,7 +187,7 @@ def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
         raise BadInput(
             f"cluster.workers: expected {most} or fewer, for which this process may have enough files open"
             f" ({FILES_PER_WORKER} each), got {count};"
-            " ask for fewer with --workers, or have the limit raised that 'ulimit -Hn' shows"
+            " ask for fewer with --workers, or raise the limit that 'ulimit -Hn' shows"
         )
     # our kernels' threads: one a worker; where there are fewer workers than cores, they share the cores out
     return [{"NUMBA_NUM_THREADS": str(max(1, cores // count))} for _ in range(count)]
@@ -200,7 +200,7 @@ def _most_workers() -> int:
 
 
 def _open_files(of_workers: int) -> None:
-    """Raise the limit on open files to the workers' need, if the system allows it. The usual 1,024 suffice for 80."""
+    """Raise the limit on open files to the workers' need, if allowed. The usual 1,024 suffice for 80 workers."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES + of_workers
     if soft != resource.RLIM_INFINITY and soft < needed:
