@@ -1,4 +1,4 @@
-"""Interconnection networks compared: distances, channel loads, deadlock, layout, simulation, collective operations.
+"""Compare interconnection networks: distances, channel loads, deadlock, layout, simulation, collective operations.
 
 >>> import torusweep as ts
 >>> torus = ts.network("torus(k=8, n=2)")
@@ -25,7 +25,7 @@ A graph and a traffic of your own: from networkx or igraph, a SciPy matrix, or a
 >>> square.simulate([0.1, 0.2], traffic=demand, cycles=2000).table.column_names[:3]
 ['topology', 'routing', 'vc_rule']
 
-A sweep's configuration, and a question to the tables that `torusweep run small.yaml` wrote:
+Read a sweep's configuration, and query the tables that `torusweep run small.yaml` wrote:
 
 >>> ts.load_configuration("small.yaml").sweep
 'small'
@@ -47,19 +47,19 @@ Questions about several networks, or about none:
 >>> ts.best(nodes=32, dimensions=2).topology
 'lattice(matrix=[[8, 4], [0, 4]])'
 
-best, search        the best lattice of a size, with proof; a graph of a size and degree with short distances
-screen              whole design spaces, or networks: the few numbers that choose
-cost, latency       networks at equal cost: what they carry for their price; their latency by a paper's model
-network             a network: a spelling (`torusweep topologies` lists the families), a file, or a graph in memory
-Network             what `network` returns; its methods compute, and return what prints itself and shows in a notebook
-Topology            a network's arrays, `Network.topology`: the neighbour of every node through every port
-load_configuration  a validated sweep from a YAML file
-sweep               a sweep, from a YAML file or a dictionary: `plan` says what it takes, `run` computes it
-results             the results in a sweep's folder: tables as Arrow, pandas, Polars and DuckDB, and the manifest
-Sweep, Results, Table, Plan   what these return
-query               one SELECT over the tables of a results folder, as an Arrow table
-RunFailed           a sweep that ended with an error after it had begun
-BadInput, Refused   input that does not fit, and input that asks for more than the limits allow: one line each
+best, search        find the best lattice of a size, with proof, or a graph of a size and degree with short distances
+screen              compare whole design spaces, or given networks, by the few numbers that decide between them
+cost, latency       compare networks by what they carry at equal cost, or by their latency in a paper's model
+network             make a network from a spelling (`torusweep topologies` lists the families), a file or a graph
+Network             a network; each method computes one result, which prints as text and displays in a notebook
+Topology            the arrays of a network, `Network.topology`: the neighbour of every node through every port
+load_configuration  read and validate a sweep from a YAML file
+sweep               make a sweep from a YAML file or a dictionary: `plan` estimates its work, `run` computes it
+results             read the results in a sweep's folder: tables for Arrow, pandas, Polars and DuckDB, and the manifest
+Sweep, Results, Table, Plan   the types of the objects that these functions return
+query               run one SELECT over the tables of a results folder; returns an Arrow table
+RunFailed           raised when a sweep ends with an error after it has begun
+BadInput, Refused   raised, with a message of one line, for invalid input and for input that exceeds a limit
 
 docs/tables.md describes the columns, docs/config.md the configuration.
 """
@@ -122,15 +122,15 @@ _PLACES = {
 def sweep(given: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     """Read and check a sweep, from the path of a YAML file or a dictionary with the same keys (docs/config.md).
 
-    Raises BadInput in the words of the command line.
+    Raises BadInput with the message that the command line prints.
     """
     return __getattr__("Sweep")(given)
 
 
 def results(folder: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Results:
-    """The results in a sweep's folder, such as results/default; the results of several folders are joined.
+    """Read the results in a sweep's folder, such as results/default; the results of several folders are joined.
 
-    Raises BadInput if there are none.
+    Raises BadInput if a folder has no results.
     """
     several = list(folder) if isinstance(folder, Iterable) and not isinstance(folder, str) else [folder]
     if not several or not all(isinstance(one, str | os.PathLike) for one in several):
@@ -139,7 +139,7 @@ def results(folder: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, imported when it is first used (PEP 562): `torusweep --help` needs none of them."""
+    """Import a public name when it is first used (PEP 562), because `torusweep --help` needs none of them."""
     if name in FUNCTIONS:
         method = import_module("torusweep.library.method")
         value = method.function_of(question_named(name), __getattr__("network"))

@@ -1,4 +1,4 @@
-"""`python -m torusweep` does what `torusweep` does."""
+"""Run the command `torusweep` as `python -m torusweep`."""
 
 from torusweep.cli import main
 

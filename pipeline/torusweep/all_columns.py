@@ -1,6 +1,6 @@
-"""Every table of a sweep: tables of stages, tables made of these, and the table of points.
+"""Declarations of every table of a sweep: the stages' tables, tables derived from them, and the table of points.
 
-The Parquet schemas, `torusweep query --schema`, the page's captions and docs/tables.md all come from here.
+The Parquet schemas, `torusweep query --schema`, the captions of the results page and docs/tables.md use them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LABELS = Declaration(
         Column("source", "string", "", "where its network is described"),
         Column("note", "string", "", "how the network here differs from the machine's"),
         Column(
-            "comparison", "string", "", "title of the page's table in which it stands beside others; empty: in none"
+            "comparison", "string", "", "title of the page's table that compares it with others; empty if there is none"
         ),
     ),
     title="Machines",
@@ -42,21 +42,21 @@ LABELS = Declaration(
 )
 VERIFICATION = Declaration(
     "verification",
-    "a paper's number beside ours",
+    "a paper's number and ours",
     (
         Column("paper", "string", "", "short name: P98, P04, D90, C10, R05 (docs/papers.md)"),
         Column("place", "string", "", "table, theorem or section"),
         Column("row", "string", "", "row and column there"),
         Column("topology", "string", "", "canonical spelling"),
-        Column("quantity", "string", "", "column of ours that it is compared with"),
-        Column("paper_value", "double", "of the quantity", "the number printed", "neither"),
-        Column("our_value", "double", "of the quantity", "ours; null where it is not computed yet", "neither"),
+        Column("quantity", "string", "", "column of ours that the paper's number is compared with"),
+        Column("paper_value", "double", "of the quantity", "the number printed in the paper", "neither"),
+        Column("our_value", "double", "of the quantity", "our number; null if it is not computed yet", "neither"),
         Column(
             "capacity",
             "double",
             "of the quantity",
-            "of what is simulated: the same of the load that links can carry, exactly or by a linear program; else"
-            " null",
+            "for simulated quantities: the same quantity at the load that links can carry, exactly or by a linear"
+            " program; null for others",
             "neither",
         ),
         Column("difference", "double", "of the quantity", "ours - the paper's", "neither"),
@@ -76,7 +76,7 @@ VERIFICATION = Declaration(
 
 
 def _of_questions() -> list[Declaration]:
-    """The tables that the questions' modules `columns` declare: the stages' first, in their order."""
+    """Return the tables that each question declares in its module `columns`: first the stages', in stage order."""
     folders = sorted(path.parent.name for path in Path(questions.__file__).parent.glob("*/columns.py"))
     modules = [import_module(f"torusweep.questions.{name}.columns") for name in dict.fromkeys([*STAGES, *folders])]
     found = [table for module in modules for table in vars(module).values() if isinstance(table, Declaration)]
@@ -90,22 +90,20 @@ CERTIFICATES = Declaration(
     "certificates",
     "a proof of rows of another table, which certify/check.py checks",
     (
-        Column(
-            "topology", "string", "", "canonical spelling of the network, or of the best lattice of a size; null: none"
-        ),
-        Column("stage", "string", "", "the table whose rows it proves"),
-        Column("asked", "string", "", "values of the columns of these rows that the proof depends on, as JSON"),
+        Column("topology", "string", "", "canonical spelling of the network or best lattice; null if there is none"),
+        Column("stage", "string", "", "the table whose rows the certificate proves"),
+        Column("asked", "string", "", "in those rows, the values of the columns that the proof depends on, as JSON"),
         Column(
             "kind",
             "string",
             "",
-            "what is proved: bisection | capacity | collective | deadlock | exhaustion | symmetry; null: nothing",
+            "what is proved: bisection | capacity | collective | deadlock | exhaustion | symmetry; null if nothing is",
         ),
         Column(
-            "claim", "string", "", "what certify/check.py finds proved, as JSON: whole numbers, fractions, spellings"
+            "claim", "string", "", "what certify/check.py finds proved, as JSON of whole numbers, fractions, spellings"
         ),
         Column("certificate", "string", "", "a line that certify/check.py reads (docs/certificates.md)"),
-        Column("reason", "string", "", "why there is none; null: there is one"),
+        Column("reason", "string", "", "why there is no certificate; null if there is one"),
     ),
     apart=("kind", "asked"),
     joined=False,
@@ -114,7 +112,7 @@ CERTIFICATES = Declaration(
 
 
 def _request_columns() -> Iterator[Column]:
-    """Yield a column for each field of the stages' requests; fields with the same name are one column."""
+    """Yield one column for each field name in the stages' requests; stages with the same field share its column."""
     stages: dict[str, list[str]] = {}
     columns: dict[str, Column] = {}
     for stage in STAGES.values():
@@ -162,7 +160,7 @@ def _points() -> Declaration:
 
 
 class Declared(dict[str, Declaration]):
-    """Tables by name. The columns of points are those of all requests: every stage is imported when it is asked for."""
+    """Declarations by table name; `points` is made when first requested, as its columns need every stage imported."""
 
     def __missing__(self, name: str) -> Declaration:
         if name != "points":
@@ -171,22 +169,22 @@ class Declared(dict[str, Declaration]):
 
 
 DECLARED = Declared((table.name, table) for table in (*OF_QUESTIONS, CERTIFICATES, LABELS, VERIFICATION))
-SHARED = DECLARED["loads"].choose  # two tables that both have these columns are joined by them, too
+SHARED = DECLARED["loads"].choose  # if two tables both have these columns, a join compares these columns, too
 HOW = {name for table in DECLARED.values() for name in table.how}
 
 
 def all_tables() -> dict[str, Declaration]:
-    """Every table by name."""
+    """Return the declaration of every table, by its name."""
     return {"points": _points(), **DECLARED}
 
 
 def schema_of(table: str) -> pa.Schema:
-    """A table's Arrow schema."""
+    """Return the Arrow schema of a table."""
     return arrow_schema(DECLARED[table].columns)
 
 
 def markdown() -> str:
-    """The text of docs/tables.md, with every table's columns. `make docs` writes it."""
+    """Return the text of docs/tables.md, which lists the columns of every table. `make docs` writes the file."""
     lines = [
         "# Tables",
         "",

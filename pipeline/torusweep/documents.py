@@ -1,7 +1,7 @@
-"""A YAML file as plain data, with the line and column of everything in it: a configuration, a job, a cost model.
+"""Read a YAML file (a configuration, a job, a cost model) as plain data with the line and column of every value.
 
-ruamel.yaml parses, by libyaml if that is installed. Only the necessary part of YAML 1.2 is allowed: one
-document of mappings, lists and plain values. Anchors, aliases, tags and dates are refused, and so are
+ruamel.yaml parses the file, with libyaml if that is installed. Only the necessary part of YAML 1.2 is allowed:
+one document of mappings, lists and plain values. Anchors, aliases, tags and dates are refused, and so are
 duplicate keys, which other loaders drop silently.
 """
 
@@ -20,14 +20,14 @@ from torusweep.errors import BadInput, nearest, one_line, printable, unreadable
 
 Place = tuple[str | int, ...]  # the way to a value: ("topologies", 2, "k")
 
-LARGEST = 2**19  # bytes; 20,000 networks written out one by one
+LARGEST = 2**19  # bytes of a file; room for 20,000 networks written out one by one
 RANGES = "write ranges or requirements instead of single networks"
 DEEPEST = 20  # mappings and lists inside each other; the schema needs 5
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str")}
 
 
-EXPECTED = {  # by pydantic's kind of error, for those who check a document by a model
+EXPECTED = {  # what was expected, by pydantic's type of error
     "int_type": "a whole number",
     "float_type": "a number",
     "finite_number": "a finite number",
@@ -48,25 +48,25 @@ EXPECTED = {  # by pydantic's kind of error, for those who check a document by a
 
 
 def spelled(place: Place) -> str:
-    """The path to a value in its usual form: topologies[2].k."""
+    """Return the path to a value in the form topologies[2].k."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).removeprefix(".")
 
 
 def expected_of(detail: Mapping[str, Any]) -> str:
-    """The expectation in one of pydantic's errors."""
+    """Return in words what was expected, from the details of an error of pydantic."""
     said = EXPECTED.get(detail["type"], detail["msg"].removeprefix("Input should be "))
     return said.format(**detail.get("ctx", {}))
 
 
 def shown(value: Any) -> str:
-    """The form of a value in messages."""
+    """Return a short description of a value for messages: "a list", "null", or at most 60 characters of its repr."""
     listed = "a list" if value else "an empty list"
     names = {dict: "a mapping", list: listed, type(None): "null", bool: str(value).lower()}
     return one_line(names.get(type(value), repr(value)), 60)
 
 
 def _fields(model: Any, place: Place) -> dict[str, Any]:
-    """The fields of the pydantic model for the mapping at a place."""
+    """Return the fields, by name, of the pydantic model that describes the mapping at `place` in a document."""
     for step in place:
         if step in model.model_fields:
             model = next(
@@ -76,18 +76,18 @@ def _fields(model: Any, place: Place) -> dict[str, Any]:
 
 
 def _kinds(annotation: Any) -> list[Any]:
-    """The types that an annotation is made of."""
+    """Return a type annotation, followed by all types nested in it."""
     return [annotation, *(kind for part in get_args(annotation) for kind in _kinds(part))]
 
 
 class Document(NamedTuple):
-    """The contents of a file, with the places of all values.
+    """The contents of a YAML file, with the line and column of every value and key.
 
     data    mappings, lists, strings, whole numbers, floats, booleans, None
     values  line and column (from 1) at which each value starts
-    keys    the same for each key of a mapping
+    keys    line and column (from 1) at which each key of a mapping starts
     name    name of the file, for messages
-    is_file whether the user has a file; False if the text was written from a dictionary
+    is_file whether the user has such a file; False if the text was made from a dictionary
     """
 
     data: Any
@@ -97,7 +97,7 @@ class Document(NamedTuple):
     is_file: bool = True
 
     def place_of(self, location: Iterable[str | int]) -> Place:
-        """The path to an error in the data: pydantic's path without its names of alternatives."""
+        """Return the path in the data to an error, without the steps that pydantic adds for alternatives of a union."""
         place: Place = ()
         inside = self.data
         for step in location:
@@ -106,20 +106,20 @@ class Document(NamedTuple):
         return place
 
     def where(self, line: int, column: int) -> str:
-        """`path:line:column`, for messages."""
+        """Return `name:line:column` for messages, or the name alone if the user has no such file."""
         return f"{self.name}:{line}:{column}" if self.is_file else self.name
 
     def refused(self, place: Place, message: str, *, at_key: bool = False) -> BadInput:
-        """An error about a value or its key; if the place is empty, about what surrounds it."""
+        """Return an error at a value or its key; if there is no value at `place`, at the mapping or list around it."""
         while place not in self.values and place:
             place = place[:-1]
         line, column = (at_key and self.keys.get(place)) or self.values.get(place, (1, 1))
         return BadInput(printable(f"{self.where(line, column)}: {one_line(message, 500)}"))
 
     def checked(self, model: Any) -> Any:
-        """The data as a pydantic model, whose fields have descriptions.
+        """Return the data as an instance of a pydantic model, whose fields must have descriptions.
 
-        Raises BadInput for the first fault, with its place; a misspelt key comes before the key that is missing for it.
+        Raises BadInput for the first fault, with its place; an unknown key is reported before any other fault.
         """
         try:
             return model.model_validate(self.data)
@@ -144,10 +144,10 @@ class Document(NamedTuple):
 
 
 def read_bytes(path: Path, kind: str, shorter: str) -> bytes:
-    """Bytes of a file that should be of a kind.
+    """Return the bytes of a file. Raises BadInput if it cannot be read, or has more than `LARGEST` bytes.
 
-    shorter   remedy for a file that is far too large
-    Raises BadInput for such a file, and for one that cannot be read.
+    kind      what the file should be, for the message
+    shorter   remedy for a file that is too large, for the message
     """
     try:
         if path.exists() and not path.is_file():
@@ -162,7 +162,7 @@ def read_bytes(path: Path, kind: str, shorter: str) -> bytes:
 
 
 def parse(content: bytes, name: str) -> Document:
-    """Parse a configuration. Raises BadInput as `name:line:column: what is wrong`."""
+    """Parse the bytes of a YAML file. Raises BadInput with the message `name:line:column: what is wrong`."""
     text = _decode(content, name)
     found = _UNPRINTABLE.search(text)
     if found:
@@ -212,17 +212,17 @@ def _explained(error: MarkedYAMLError, name: str) -> str:
 
 
 def is_open(text: str) -> bool:
-    """Whether a parenthesis is not closed."""
+    """Whether a text has more opening than closing parentheses."""
     return text.count("(") > text.count(")")
 
 
 def is_cut(event: Any) -> bool:
-    """Whether an event is text without quotes that ends within parentheses."""
+    """Whether a YAML event is unquoted text with an open parenthesis, because YAML split the text at a comma."""
     return type(event).__name__ == "ScalarEvent" and bool(event.implicit[0]) and is_open(event.value)
 
 
 class _Reader:
-    """Builds data from ruamel's events, so that it constructs only plain values."""
+    """Build a document from ruamel's parsing events, so that only plain values are ever constructed."""
 
     def __init__(self, text: str, name: str, *, pure: bool) -> None:
         yaml = YAML(typ="safe", pure=pure)
@@ -266,7 +266,7 @@ class _Reader:
         return self.mapping(place, depth, in_braces=event.flow_style)
 
     def plain(self, event: Any, depth: int) -> None:
-        """Refuse parts of YAML that a configuration must not have."""
+        """Raise BadInput if an event has an alias, anchor or tag, or is nested deeper than `DEEPEST`."""
         if type(event).__name__ == "AliasEvent":
             self.fail(event, f"expected a value, got the alias *{printable(event.anchor)[:40]}; write the value out")
         if event.anchor is not None:
@@ -306,7 +306,7 @@ class _Reader:
         return items
 
     def joined(self, first: Any, text: str) -> str:
-        """The text that YAML split at its commas, as in [torus(k=8, n=2)]."""
+        """Return the whole of a text such as torus(k=8, n=2), which YAML split at its comma in a list in brackets."""
         while is_open(text):
             event = next(self.events)
             if type(event).__name__ != "ScalarEvent" or not event.implicit[0]:

@@ -11,9 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-MOST_COMPARED = 5000  # known names; a comparison takes up to 0.1 ms
+MOST_COMPARED = 5000  # known names that are compared with a misspelt one; a comparison takes up to 0.1 ms
 MOST_BYTES = 255  # of a file's name
-FOLDER = "TORUSWEEP_FOLDER"  # variable of a run's processes: the folder in which its command was called
+FOLDER = "TORUSWEEP_FOLDER"  # environment variable of a run's processes: the folder in which its command was called
 
 
 class BadInput(Exception):
@@ -22,9 +22,9 @@ class BadInput(Exception):
     The message is one line: what was expected, what was got, what to do. The command line prints it
     on standard error, without a traceback, and exits with status 2.
 
-    place       keys of the configuration's entry that it concerns: ("routing",); () if it concerns the whole entry
-    of_network  whether it concerns one network only, although it names keys: other networks may suit them
-    row         place of the link that it concerns in a list of links, if it concerns a single one
+    place       keys at fault in the configuration's entry, such as ("routing",); () if the whole entry is at fault
+    of_network  whether the error concerns one network only: the keys in `place` may suit other networks
+    row         index of the link at fault in a list of links; None if the error is not about a single link
     """
 
     place: tuple[str, ...] = ()
@@ -37,17 +37,17 @@ class Refused(BadInput):
 
 
 class RunsOn(Refused):
-    """Work beyond a limit that cannot be stopped: its thread runs until it ends, or the process does."""
+    """Work that exceeds a limit and cannot be stopped: its thread runs until the work or the process ends."""
 
 
 class RunFailed(Exception):
-    """A sweep that ended with an error after it began. Its results are kept; the message says how to go on."""
+    """A sweep that ended with an error after it began. Its results are kept; the message says how to continue."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return " (did you mean 'x'?)" for the known name closest to `name`, or "" if none is close.
 
-    Case, hyphens and underscores do not count: `--nonsense` is not close to `--nosw` because both begin with dashes.
+    Case, hyphens and underscores are ignored, so two options are not close merely because both begin with dashes.
     """
     names: dict[str, str] = {}
     for one in islice(known, MOST_COMPARED):
@@ -57,23 +57,23 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def as_known(given: Any, known: Iterable[str]) -> Any:
-    """Return the known name that a text means (case, hyphens, underscores and blanks do not count), or the text."""
+    """Return the known name that equals `given` but for case, hyphens, underscores and blanks; else `given` itself."""
     return {_plain(one): one for one in known}.get(_plain(given), given) if isinstance(given, str) else given
 
 
 def printable(text: object) -> str:
-    """A text from outside without control characters, which a terminal would obey."""
+    """Return a text from outside the program with � for each unprintable character, which a terminal might obey."""
     return "".join(character if character.isprintable() else "�" for character in str(text))
 
 
 def one_line(text: object, longest: int = 200) -> str:
-    """A text from outside (a file, a library's error) on one line, cut if it is long, for a message."""
+    """Return a text (from a file, or a library's error) on one line for a message, cut to `longest` characters."""
     line = " ".join(str(text).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def unreadable(path: Path, error: Exception, what: str) -> BadInput:
-    """The refusal of a file that cannot be opened, or read, as `what`: "a graph file"."""
+    """Return the refusal of a file that cannot be opened or read; `what` is the expected kind, as "a graph file"."""
     if isinstance(error, FileNotFoundError):
         return BadInput(f"{printable(path)}: no such file; paths are relative to {located('')}")
     return BadInput(f"{printable(path)}: expected {what}, got: {getattr(error, 'strerror', None) or error}")
@@ -81,7 +81,7 @@ def unreadable(path: Path, error: Exception, what: str) -> BadInput:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn errors of writing a user's file into refusals: the disk is full, or permission is missing."""
+    """Raise BadInput for an OSError while a user's file is written, such as a full disk or a missing permission."""
     try:
         yield
     except OSError as error:
@@ -89,22 +89,22 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def located(path: str | os.PathLike[str]) -> Path:
-    """The path of a user's file, relative to the folder of the user's command, wherever this process works.
+    """Return the path of a user's file, read relative to the folder in which the user's command was called.
 
-    A run's processes work in a folder of their own (torusweep.run.place); elsewhere the path stays as it is.
+    The processes of a run work in another folder (torusweep.run.place); in any other process the path is unchanged.
     """
     folder = os.environ.get(FOLDER)
     return Path(folder, path) if folder else Path(path) if str(path) else Path.cwd()
 
 
 def called(path: Path) -> str:
-    """The user's name of a file that `located` has found."""
+    """Return a path that `located` returned, relative to the folder in which the user's command was called."""
     folder = os.environ.get(FOLDER)
     return os.path.relpath(path, folder) if folder and path.is_relative_to(folder) else str(path)
 
 
 def check_path(path: Path) -> None:
-    """Raise BadInput for a path that no file system takes."""
+    """Raise BadInput if a name in a path is longer than file systems allow."""
     for part in path.parts:
         if len(os.fsencode(part)) > MOST_BYTES:
             raise BadInput(
@@ -114,5 +114,5 @@ def check_path(path: Path) -> None:
 
 
 def _plain(name: str) -> str:
-    """A name without case, hyphens, underscores and blanks."""
+    """Return a name in lower case, without hyphens, underscores and blanks."""
     return re.sub(r"[-_\s]", "", name.lower())

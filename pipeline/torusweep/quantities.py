@@ -1,7 +1,7 @@
-"""Read and write quantities: sizes, bandwidths and times (64MiB, 50GB/s, 1us), and numbers in words.
+"""Read and write quantities with units: sizes, bandwidths and times (64MiB, 50GB/s, 1us), and counts with a noun.
 
-KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB are powers of 1000. B is a byte, b or bit one of its 8 bits, as in
-GB/s and Gb/s. Case matters, except for K and k.
+KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB are powers of 1000. B is a byte of 8 bits, and b or bit is a bit:
+GB/s are bytes and Gb/s bits per second. Case matters, except for K and k.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?(?:e[+-]?\d{1,2})?)\s*(\S*)", re.
 
 
 def counted(number: float, thing: str, form: str = ",") -> str:
-    """Return '1 point', '12,000 points' or '0.5 points'. The plural of `thing` ends in s; form: its format."""
+    """Return a number with its noun: '1 point', '12,000 points', '0.5 points'. form: format of the number."""
     shown = format(number, form)
     return f"{shown} {thing}{'' if shown == '1' else 's'}"
 
 
 def duration(seconds: float) -> str:
-    """Return '40 s', '12 min', '17 h' or '3 days', with one decimal below ten of a unit; '< 0.1 s' for less."""
+    """Return a time in a suitable unit: '40 s', '12 min', '3 days'; '4.2 s' below ten, '< 0.1 s' for less."""
     if seconds < 0.1:
         return "< 0.1 s"
     for unit, length, most in (("s", 1.0, 100.0), ("min", 60.0, 100.0), ("h", 3600.0, 48.0)):
@@ -51,7 +51,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """Return '7.2 MiB': bytes in the largest binary unit that leaves one or more."""
+    """Return a number of bytes, such as '7.2 MiB', in the largest binary unit in which the number is at least 1."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024:
             return f"{_two_digits(count)} {unit}"
@@ -60,7 +60,7 @@ def size(count: float) -> str:
 
 
 def size_as_given(count: int) -> str:
-    """Return '1 GB' for 10⁹ bytes: whole decimal units if these are larger than whole binary ones, else as `size`."""
+    """Return a number of bytes in whole decimal units, as '1 GB', or like `size` if a larger binary unit divides it."""
     decimal, binary = (
         max(part for part in units.values() if count % part == 0) for units in (_SCALES, _BINARY | {"": 1})
     )
@@ -74,9 +74,9 @@ def _two_digits(number: float) -> str:
 
 
 def bytes_of(text: str | int) -> int:
-    """A number of bytes, 1 … 2⁶⁰: "64MiB", "1.5 GB", "100B"; a number without a unit means bytes.
+    """Return the bytes, 1 … 2⁶⁰, that a size such as "64MiB", "1.5 GB" or "100" means; without a unit, bytes.
 
-    Raises BadInput for another text, or for parts of a byte.
+    Raises BadInput if the text is not a size, or not a whole number of bytes.
     """
     number = _quantity(text, BYTES, "a size such as 64MiB", "B")
     if number.denominator != 1 or not 1 <= number <= MOST_BYTES:
@@ -85,17 +85,17 @@ def bytes_of(text: str | int) -> int:
 
 
 def bandwidth_of(text: str) -> float:
-    """Bytes a second, above 0: "50GB/s", "400 Gb/s".
+    """Return the bytes per second, above 0, that a bandwidth such as "50GB/s" or "400 Gb/s" means.
 
-    Raises BadInput for another text.
+    Raises BadInput if the text is not a bandwidth.
     """
     return float(rate_of(text) / 8)
 
 
 def seconds_of(text: str) -> float:
-    """Seconds, 0 or more: "1us", "2.5 ms"; 0 needs no unit.
+    """Return the seconds, 0 … 10⁶, that a time such as "1us" or "2.5 ms" means; 0 needs no unit.
 
-    Raises BadInput for another text.
+    Raises BadInput if the text is not such a time.
     """
     number = _quantity(text, SECONDS, "a time such as 1us", "s" if str(text).strip() == "0" else "")
     if number > MOST_SECONDS:
@@ -104,9 +104,9 @@ def seconds_of(text: str) -> float:
 
 
 def rate_of(text: str) -> Fraction:
-    """Bits a second, exact, above 0: "100 Gb/s", "12.5GB/s", "400Gbps".
+    """Return the exact bits per second, above 0, that a bandwidth such as "100 Gb/s" or "12.5GB/s" means.
 
-    Raises BadInput for another text.
+    Raises BadInput if the text is not a bandwidth.
     """
     number = _quantity(text, RATES, "a bandwidth such as 100 Gb/s", "", RATE_UNITS)
     if not 0 < number <= 8 * MOST_BANDWIDTH:
@@ -115,27 +115,27 @@ def rate_of(text: str) -> Fraction:
 
 
 def time_of(text: str) -> Fraction:
-    """Seconds, exact, 0 or more: "5 ns", "0.005ms".
+    """Return the exact seconds, 0 or more, that a time such as "5 ns" or "0.005ms" means.
 
-    Raises BadInput for another text.
+    Raises BadInput if the text is not a time.
     """
     return _quantity(text, SECONDS, "a time such as 5 ns", "")
 
 
 def rate(bits: Fraction) -> str:
-    """Return '100 Gb/s': bits a second in the largest unit that leaves one or more."""
+    """Return bits per second, such as '100 Gb/s', in the largest unit in which the number is at least 1."""
     scale = max((number for number in _SCALES.values() if number <= bits), default=1)
     return f"{float(bits / scale):,.6g} {next(name for name, number in _SCALES.items() if number == scale)}b/s"
 
 
 def time(seconds: Fraction) -> str:
-    """Return '5 µs': seconds in the largest unit that leaves one or more."""
+    """Return seconds, such as '5 µs', in the largest unit from ns to s in which the number is at least 1."""
     unit = next((unit for unit in ("s", "ms", "µs") if SECONDS[unit] <= seconds), "ns")
     return f"{float(seconds / SECONDS[unit]):,.6g} {unit}"
 
 
 def four_digits(number: float) -> str:
-    """Return a number without an exponent, with four digits or all whole ones: '0.0758', '82.51', '257,822'."""
+    """Return a number without exponent: four significant digits, or, from 1000, rounded: '82.51', '257,822'."""
     if number >= 1000:
         return f"{number:,.0f}"
     shown = f"{number:.4g}"
@@ -143,15 +143,15 @@ def four_digits(number: float) -> str:
 
 
 def common_part(one: Fraction, other: Fraction) -> Fraction:
-    """The largest number that divides both."""
+    """Return the largest fraction of which both given fractions are whole multiples."""
     below = one.denominator * other.denominator
     return Fraction(gcd(one.numerator * other.denominator, other.numerator * one.denominator), below)
 
 
 def byte_range(text: str) -> list[int]:
-    """Sizes in bytes: "64MiB" is one; "1MiB:16GiB" is all powers of two from 1 MiB to 16 GiB, both included.
+    """Return sizes in bytes: one for "64MiB", and for "1MiB:16GiB" all powers of two from 1 MiB to 16 GiB inclusive.
 
-    Raises BadInput for another text, or if there is no power of two in between.
+    Raises BadInput if the text is neither, or if the range has no power of two.
     """
     first, colon, last = str(text).partition(":")
     if not colon:
@@ -165,11 +165,11 @@ def byte_range(text: str) -> list[int]:
 
 
 def _quantity(text: str | int, units: dict[str, Fraction], expected: str, default: str, listed: str = "") -> Fraction:
-    """A number times its unit.
+    """Return the number in a text times its unit. Raises BadInput if there is no number, or an unknown unit.
 
-    expected   expectation, for the message
-    default    unit of a number without one; "" if a unit must be written
-    listed     the units in words, if they are many
+    expected   what the text should be, for the message
+    default    unit of a number without a unit; "" if a unit must be written
+    listed     list of the units for the message; "" to list all names in `units`
     """
     found = None if isinstance(text, bool) else _NUMBER.fullmatch(str(text).strip())
     if found is None:

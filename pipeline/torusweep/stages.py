@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # which takes a while to import
     from torusweep.questions.stage import Stage
 
-MODULES = "torusweep.questions.{}.stage"  # of a stage, by its name
+MODULES = "torusweep.questions.{}.stage"  # name of a stage's module, from the stage's name
 
 
 @cache
@@ -19,9 +19,9 @@ def _stage(name: str) -> Any:
 
 
 class Stages(Mapping[str, "Stage"]):
-    """Stages by name; each is the `QUESTION` of its folder's module `stage`.
+    """Mapping from a stage's name to the stage: the object `QUESTION` in torusweep.questions.NAME.stage.
 
-    A stage is imported when it is first used: a command about one network imports one stage.
+    Each stage is imported when it is first used, so a command about one network imports one stage only.
     """
 
     def __init__(self, *names: str) -> None:
@@ -40,7 +40,7 @@ class Stages(Mapping[str, "Stage"]):
         return len(self.names)
 
 
-# in the order in which they are computed; their tables join static's
+# in the order in which they are computed; the table of each stage can be joined with that of static
 STAGES = Stages(
     *("static", "loads", "deadlock", "layout", "simulation", "collectives", "cost", "availability", "screen"),
 )

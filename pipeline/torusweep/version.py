@@ -1,3 +1,3 @@
-"""The version of torusweep, in a module of its own, so that its readers import nothing else."""
+"""The version of torusweep, in a separate module, so that reading the version imports nothing else."""
 
 __version__ = "0.2.0"

@@ -1,8 +1,9 @@
 """Bounds for all routings: the capacity of a network under a traffic pattern, worst-case traffic, the use of a cut.
 
-The capacity is the greatest throughput of any routing, with verified bounds from both sides. A linear program minimises
-the largest channel load over the flows of all commodities: traffic grouped by one of its ends (the root), reduced by
-symmetry. Whatever the solver, channel loads follow from its flow, and an upper bound from its prices.
+The capacity is the greatest throughput of any routing, with verified lower and upper bounds. A linear program minimises
+the largest channel load over the flows of all commodities. A commodity is all traffic with the same source, or the same
+destination (its root); symmetry reduces the number of roots. The solver need not be trusted: the loads of its flow
+prove the lower bound, and its prices the upper bound.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 ROUTES = ("all", "minimal")
-MAX_PAIRS = 1 << 24  # of root and channel
+MAX_PAIRS = 1 << 24  # of a root and a channel
 MAX_FLOWS = 450_000  # variables of a linear program; it takes one to four minutes (300,000: about one)
 CLOSED = 1e-6  # relative gap up to which the two bounds count as equal
 
@@ -42,15 +43,15 @@ CLOSED = 1e-6  # relative gap up to which the two bounds count as equal
 class Commodities(NamedTuple):
     """Flows to roots. If the roots are sources, all arcs are reversed, and the flows run backwards.
 
-    N counts hosts that forward nothing twice (`torusweep.networks.ends`).
+    The number of nodes N counts hosts that forward nothing twice (`torusweep.networks.ends`).
 
     tail, head   int32[A]       ends of the channels, in the order of `Topology.arcs`
-    capacity     float64[A]     flits per cycle
+    capacity     float64[A]     capacity of each channel, in flits per cycle
     orbit        int32[A]       orbit of each channel under the automorphisms that preserve the traffic
     roots        int32[K]       a representative of each orbit of nodes with demand
-    weights      float64[K]     sizes of those orbits
-    demand       float64[K, N]  flow from each node to the root; 0 from itself
-    hops         float64[K, N]  distance from each node to the root, in hops
+    weights      float64[K]     number of nodes in each of those orbits
+    demand       float64[K, N]  flow from each node to each root; 0 from the root to itself
+    hops         float64[K, N]  distance from each node to each root, in hops
     """
 
     tail: np.ndarray
@@ -77,9 +78,9 @@ class UsableArcs(NamedTuple):
 
 
 def gather(topology: Topology, spelling: str, traffic: Traffic, *, use_symmetry: bool) -> Commodities:
-    """The commodities of traffic between nodes (`Traffic.at_nodes`), grouped by the end that gives fewer roots.
+    """Group traffic between nodes (`Traffic.at_nodes`) into commodities, by source or destination: whichever are fewer.
 
-    spelling   of the traffic, for error messages
+    spelling   spelling of the traffic, for error messages
     Raises BadInput if a demand has no path, Refused if there are too many pairs of root and channel.
     """
     images = (
@@ -131,7 +132,7 @@ def preserves(traffic: Traffic, image: np.ndarray) -> bool:
 def distances(tail: np.ndarray, head: np.ndarray, length: np.ndarray, roots: np.ndarray, nodes: int) -> np.ndarray:
     """float64[K, N]: least length of a path from every node to each root; inf = no path.
 
-    tail, head, length   int32[A], int32[A], float64[A] ≥ 0 of the arcs
+    tail, head, length   int32[A], int32[A], float64[A] ≥ 0: ends and length of each arc
     """
     cheapest = np.lexsort((length, tail, head))
     first = np.ones(len(cheapest), bool)
@@ -144,7 +145,7 @@ def distances(tail: np.ndarray, head: np.ndarray, length: np.ndarray, roots: np.
 
 
 def usable_arcs(flows: Commodities, routes: str) -> UsableArcs:
-    """The arcs that each flow may use: all arcs that do not leave its root, or arcs on minimal routes of its demand."""
+    """List the arcs that each flow may use: all arcs not out of its root, or those on minimal routes of its demand."""
     if routes == "all":
         commodity, arc = np.nonzero(flows.tail != flows.roots[:, None])
         return UsableArcs(commodity.astype(np.int32), arc.astype(np.int32), np.array([0, len(arc)]))
@@ -165,13 +166,13 @@ def usable_arcs(flows: Commodities, routes: str) -> UsableArcs:
 
 
 def proved_loads(flows: Commodities, usable: UsableArcs, flow: np.ndarray) -> np.ndarray:
-    """float64[A]: channel loads that some routing of all demand does not exceed, from an approximate flow.
+    """float64[A]: channel loads that some routing of all demand does not exceed, proved by an approximate flow.
 
-    flow   float64[V] on each usable (commodity, arc); negative values count as 0
+    flow   float64[V]   flow on each usable (commodity, arc); negative values count as 0
 
-    If a node sends more than its demand and inflow, removing whole routes corrects this without raising
-    any load. If it sends less, the missing flits can take any route that they may use, which adds to a
-    channel at most the sum of all missing flits.
+    If a node sends more than its demand and inflow, whole routes can be removed, which raises no load. If a
+    node sends less, the missing flits can take any permitted route, which adds to a channel at most the sum
+    of all missing flits.
     """
     flow = np.maximum(flow, 0)
     k, tail, head = usable.commodity, flows.tail[usable.arc], flows.head[usable.arc]
@@ -225,7 +226,7 @@ class Solution(NamedTuple):
 
 
 def solve(flows: Commodities, usable: UsableArcs, *, algorithm: str = "highs-ipm") -> Solution:
-    """Minimise θ, the largest load of any channel at one flit injected per cycle per terminal.
+    """Solve the linear program that minimises θ, the largest channel load if each terminal injects a flit per cycle.
 
         leaving f_k(v) − entering f_k(v) = demand[k, v]     at every node v but root k
         Σ_k weight_k · f_k(channels of an orbit) ≤ θ · capacity of the orbit
@@ -270,14 +271,14 @@ def solve(flows: Commodities, usable: UsableArcs, *, algorithm: str = "highs-ipm
 class Throughput(NamedTuple):
     """Throughput in flits per cycle per terminal, limited by channels only, not by what terminals send or receive.
 
-    throughput  float          achieved by some routing
-    bound       float          exceeded by no routing; inf, like throughput, if no flit enters the network
+    throughput  float          throughput that some routing achieves
+    bound       float          throughput that no routing exceeds. Both are inf if no flit enters the network
     gap         float          bound / throughput − 1
     load        float64[N, P]  load of each port's channel under a routing that achieves the throughput, in flits per
                                cycle at one flit injected per cycle per terminal, divided by the capacity of the
                                channel; the largest is 1 / throughput
     length      float64[N, P]  channel lengths that prove the bound, Σ capacity · length = 1; positive at bottlenecks
-    method      str            the linear program and the gap
+    method      str            the linear program and the gap, in words
     """
 
     throughput: float
@@ -296,7 +297,7 @@ def capacity(
     use_symmetry: bool = True,
     most: float = inf,
 ) -> Throughput:
-    """Maximum concurrent flow: the greatest λ for which λ times the traffic fits the channels, split freely.
+    """Maximum concurrent flow: find the greatest λ for which λ times the traffic, split freely, fits the channels.
 
     traffic        spelling of a pattern (torusweep.traffic), or a given matrix
     routes         "all", or "minimal": routes with the fewest hops only
@@ -304,13 +305,13 @@ def capacity(
                    automorphisms that preserve the traffic. This is exact: the mean of the images of a routing under
                    the group is a routing, under which each channel has the mean load of its orbit, and all roots of
                    an orbit have the same flow up to an automorphism.
-    most           limit on the linear program's variables, if below MAX_FLOWS
+    most           limit on the number of the linear program's variables, if it is below MAX_FLOWS
 
     Neither bound relies on the solver (see `certificate`). The throughput is that of a flow whose conservation is
     verified and whose deficits are added to all loads; the upper bound follows from channel lengths by weak duality.
-    Both hold up to rounding in float64. If the gap exceeds 1e-6, `method` says so.
-    Raises BadInput if routes or the pattern are unknown, if the pattern does not suit the network, or if some traffic
-    has no path; Refused if the linear program is too large.
+    Both hold up to rounding in float64. If the gap exceeds 1e-6, `method` says so. Raises BadInput if `routes` or the
+    pattern is unknown, if the pattern does not suit the network, or if some traffic has no path; Refused if the linear
+    program is too large.
     """
     if routes not in ROUTES:
         raise BadInput(f"unknown routes '{routes}'{nearest(routes, ROUTES)}; there are {', '.join(ROUTES)}")
@@ -335,14 +336,14 @@ def capacity(
 
 
 def meeting(gap: float) -> str:
-    """The gap between two proofs in words."""
+    """Describe the relative gap between a lower and an upper bound in words."""
     if gap <= CLOSED:
         return f"proofs meet to {gap:.0e}"
     return f"proofs leave a gap of {100 * gap:.2g} %: the optimum lies between them"
 
 
 def check_capacity(topology: Topology, traffic: str | GivenTraffic, *, use_symmetry: bool = True) -> None:
-    """Raise like `capacity` for all routes, without solving the program."""
+    """Raise BadInput or Refused where `capacity` over all routes would, without solving the linear program."""
     canonical, pattern = pattern_on(traffic, topology)
     flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
     leaving = np.bincount(flows.tail, minlength=flows.demand.shape[1])[flows.roots].sum()
@@ -350,7 +351,7 @@ def check_capacity(topology: Topology, traffic: str | GivenTraffic, *, use_symme
 
 
 def _checked_size(topology: Topology, traffic: str, routes: str, roots: int, flows: int, most: float = inf) -> str:
-    """The size of a linear program in words. Raises Refused if it is too large."""
+    """Return the size of a linear program in words. Raises Refused if the program is too large."""
     program = f"{roots:,} {'root' if roots == 1 else 'roots'}, {flows:,} flows"
     if flows > min(most, MAX_FLOWS):
         raise Refused(

@@ -1,6 +1,6 @@
-"""Worst-case traffic of an oblivious routing, and the channel that it loads most.
+"""Worst-case traffic of an oblivious routing, with the channel that it loads most, and effective bisection bandwidth.
 
-Effective bisection bandwidth: the share of a cut that is used by traffic that must cross it.
+The effective bisection bandwidth is the part of a cut that carries traffic which must cross the cut.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from torusweep.traffic import Traffic
 class BisectionUse(NamedTuple):
     """Use of a cut, at one flit injected per cycle per terminal.
 
-    links      links of the cut; if links have one direction, the direction with fewer
-    effective  links that serve traffic between the two sides: links · crossing / carried; 0 if carried is 0
+    links      number of links of the cut; for one-way links, the number in the direction that has fewer
+    effective  number of links that serve traffic between the two sides: links · crossing / carried; 0 if carried is 0
     crossing   flits per cycle that must cross the cut, both directions together
     carried    flits per cycle over the channels of the cut, both directions together
     """
@@ -36,8 +36,8 @@ def effective_bisection(topology: Topology, load: np.ndarray, traffic: Traffic, 
     """Effective bisection bandwidth of a cut (Cámara et al. 2010, sec. 5.2), in links.
 
     load     float64[N, P]  load of each port's channel under a routing of this traffic, in flits per cycle, divided
-                            by its bandwidth
-    traffic  between nodes (`Traffic.at_nodes`), at one flit injected per cycle per terminal
+                            by the channel's bandwidth
+    traffic  traffic between nodes (`Traffic.at_nodes`), at one flit injected per cycle per terminal
     half     bool[N]        one side of the cut; it need not contain half of the nodes
 
     A flit whose ends are on different sides must cross once. Every further crossing, two per detour,
@@ -53,7 +53,7 @@ def effective_bisection(topology: Topology, load: np.ndarray, traffic: Traffic, 
 
 
 def crossing_demand(traffic: Traffic, half: np.ndarray) -> float:
-    """Flits per cycle between the nodes of half, bool[N], and the others, both directions together."""
+    """Flits per cycle between the nodes in `half`, bool[N], and all other nodes, in both directions together."""
     there = ~half
     dense = (
         traffic.weight[half].sum() * traffic.common[there].sum()
@@ -64,13 +64,13 @@ def crossing_demand(traffic: Traffic, half: np.ndarray) -> float:
 
 
 def best_half(topology: Topology) -> np.ndarray:
-    """bool[N]: one side, ⌊N/2⌋ nodes, of the narrowest balanced cut found, an upper bound of the bisection width."""
+    """bool[N]: a side, of ⌊N/2⌋ nodes, of the narrowest balanced cut found; its width bounds the bisection width."""
     matrix = channel_matrix(topology)
     return best_cut(topology, matrix, matrix + matrix.T if topology.directed else matrix)[1]
 
 
 class WorstCase(NamedTuple):
-    """The permutation that loads a channel most.
+    """The permutation of terminals that loads a channel most.
 
     load         flits per cycle over the channel, divided by its bandwidth, at one flit injected per cycle per terminal
     channel      the first channel with this load
@@ -87,18 +87,18 @@ def worst_permutation(
     channels: Iterable[int] | None = None,
     capacity: np.ndarray | None = None,
 ) -> WorstCase:
-    """The permutation with the largest load of any channel.
+    """Find the permutation of terminals that loads any channel most.
 
     shares    float64[A, T, T]  share ≥ 0 of the flits from s to t that use channel c, all its parallel links together
               (above 1 if a route uses it twice); or a function from c to float64[T, T], called once per channel
-    channels  numbers of the channels to examine; default: all rows of an array; required for a function
-    capacity  float64[A], flits a cycle of each channel, its parallel links together; default 1
+    channels  numbers of the channels to examine; by default all rows of an array; required if `shares` is a function
+    capacity  float64[A]  flits per cycle of each channel, with its parallel links together; by default 1
 
-    No traffic whose row and column sums are at most 1 loads a channel more, since it is dominated by a convex
-    combination of permutations (Birkhoff & von Neumann) and the load is linear. So the throughput 1/load is guaranteed
-    (Towles & Dally, "Worst-case traffic for oblivious routing functions", 2002). The worst permutation of a channel is
-    a matching of maximum weight. One channel per orbit suffices if the automorphisms also preserve the routing; a tie
-    broken by sign, or an order of the dimensions, may not be preserved.
+    No traffic whose row and column sums are at most 1 loads a channel more, since such a traffic is dominated by a
+    convex combination of permutations (Birkhoff & von Neumann) and the load is linear. So the throughput 1/load is
+    guaranteed (Towles & Dally, "Worst-case traffic for oblivious routing functions", 2002). The worst permutation of a
+    channel is a matching of maximum weight. One channel per orbit suffices if the automorphisms also preserve the
+    routing; they may not preserve a tie broken by sign, or an order of the dimensions.
 
     A channel is skipped if the sum of the largest shares of all sources, or of all destinations, does not exceed the
     largest load so far. Differences of 1e-12 (relative) do not decide between channels.
@@ -116,7 +116,7 @@ def worst_permutation(
     else:
         share_of = shares
     if channels is None:
-        raise ValueError("channels: expected the channels to look at beside a function, got None; name them")
+        raise ValueError("channels: expected the channels to examine with a function of shares, got None; list them")
     worst: WorstCase | None = None
     for channel in channels:
         weight = np.asarray(share_of(channel), np.float64)

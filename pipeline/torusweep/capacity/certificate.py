@@ -1,7 +1,7 @@
-"""Prove in whole numbers, by flows and channel lengths, how much of a traffic some routing carries, and none exceeds.
+"""Prove in whole numbers, by flows and channel lengths, a throughput that some routing carries, and that none exceeds.
 
-A linear program's solution is rounded: where its flows are multiples of a small fraction, as at vertices, nothing is
-lost; elsewhere what rounding leaves out takes shortest paths. Either way both numbers are exact, and proved.
+A linear program's solution is rounded. If its flows are multiples of a simple fraction, as at vertices, nothing is
+lost; otherwise the flits that rounding removes take shortest paths. In both cases both numbers are exact, and proved.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from torusweep.traffic import GivenTraffic, Traffic
 from torusweep.traffic import traffic as pattern_on
 
 PATTERNS = ("uniform", "bit_complement", "bit_reversal", "perfect_shuffle", "transpose", "tornado", "neighbour")
-PARTS = 240  # flows that are multiples of 1/1 … 1/240 of a terminal's traffic to another are taken as such
-FINE = 1 << 20  # parts of others
-NEAR = 1e-6  # of a whole number
+PARTS = 240  # flows may be multiples of 1/1 … 1/240 of a terminal's traffic to another terminal
+FINE = 1 << 20  # parts of that traffic, if the flows are no such multiples
+NEAR = 1e-6  # distance up to which a number counts as whole
 
 
 class Flows(NamedTuple):
-    """The certificate's fields (proof), the throughput carried by some routing, and a bound for all; both are exact.
+    """Fields of a certificate (`proof`), the exact throughput of some routing, and an exact bound for all routings.
 
-    If a first-order method has more flows than a certificate holds, only the bound is proved.
+    If a first-order method has more flows than a certificate can hold, only the bound is proved.
     """
 
     proof: dict[str, Any]
@@ -48,7 +48,7 @@ class Flows(NamedTuple):
 
 
 def check_certified(topology: Topology, spelling: str | GivenTraffic) -> tuple[str, Traffic]:
-    """(canonical spelling, pattern) of a traffic. Raises BadInput for what the checker does not derive."""
+    """Return (canonical spelling, traffic). Raises BadInput if the checker cannot derive the network or the traffic."""
     check_derived(topology)
     canonical, pattern = pattern_on(spelling, topology)
     if canonical not in PATTERNS:
@@ -57,9 +57,9 @@ def check_certified(topology: Topology, spelling: str | GivenTraffic) -> tuple[s
 
 
 def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: Proof | None = None) -> Flows:
-    """Make the flows of a given proof, or of the linear program's optimum.
+    """Prove the capacity by the flows of a given proof or, if there is none, of the linear program's optimum.
 
-    Raises BadInput for a network or traffic that the checker does not derive, Refused for a proof too large."""
+    Raises BadInput for a network or traffic that the checker cannot derive, Refused for a proof that is too large."""
     canonical, pattern = check_certified(topology, spelling)
     traffic = pattern.at_nodes(topology.terminals, topology.nodes)
     flows = gather(topology, canonical, traffic, use_symmetry=True)
@@ -119,7 +119,7 @@ def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: P
 
 
 def capacity_certificate(topology: Topology, spelling: str, routes: str, given: Proof | None = None) -> str:
-    """The certificate of the throughput that some routing carries, and none exceeds. Raises like `flows_proof`."""
+    """Return the certificate of a throughput that some routing carries and none exceeds. Raises as `flows_proof`."""
     found = flows_proof(topology, spelling, routes, given)
     claim = {"topology": topology.spelling, "traffic": pattern_on(spelling, topology)[0], "routes": routes}
     least = None if found.proof["flows"] is None else found.carried
@@ -127,13 +127,13 @@ def capacity_certificate(topology: Topology, spelling: str, routes: str, given: 
 
 
 def _first_of_orbits(group: Group, tail: np.ndarray, head: np.ndarray) -> list[int]:
-    """The channel of each orbit with the least (tail, head)."""
+    """Return the channel with the least (tail, head) of each orbit, in ascending order."""
     order = np.lexsort((head, tail))
     return sorted(order[np.unique(group.channel[order], return_index=True)[1]].tolist())
 
 
 def _whole(values: np.ndarray, parts: int) -> Any:
-    """int64[…]: values times the least number that makes them whole; None if none up to `parts` does."""
+    """int64[…]: `values` times the least number, 1 … parts, that makes all of them whole; None if no number does."""
     for number in range(1, parts + 1):
         if (abs(values * number - np.rint(values * number)) < NEAR * number).all():
             return np.rint(values * number).astype(np.int64)
@@ -141,7 +141,7 @@ def _whole(values: np.ndarray, parts: int) -> Any:
 
 
 def _whole_flow(flows: Commodities, usable: UsableArcs, demand: np.ndarray, flow: np.ndarray) -> tuple[np.ndarray, int]:
-    """(int64[V], scale): a flow of at least `scale` times the demand, int64[K, N], from an approximate one."""
+    """Round a flow to (int64[V], scale): whole flits that carry at least `scale` times the demand, int64[K, N]."""
     nodes = demand.shape[1]
     for scale in (*range(1, PARTS + 1), FINE):
         parts = np.maximum(flow, 0) * nodes * scale

@@ -1,9 +1,9 @@
-"""Capacity between two bounds, where a linear program is too large: a first-order method, both bounds in whole numbers.
+"""Bound the capacity by a first-order method where a linear program is too large; whole numbers prove both bounds.
 
 The primal-dual hybrid gradient method alternates small steps of the flows to all roots and of the channels' prices
-(Chambolle & Pock 2011, with the step sizes of Pock & Chambolle 2011). Nothing of it is trusted. Its prices are rounded
-to whole lengths, its flows to whole parts of a flit, and flits that a flow lacks take a shortest path: these prove the
-bounds.
+(Chambolle & Pock 2011, with the step sizes of Pock & Chambolle 2011). Its results need not be trusted. The prices are
+rounded to whole lengths, and the flows to whole parts of a flit; flits that a flow lacks take a shortest path. These
+whole numbers prove the bounds.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from torusweep.networks.topology import Topology
 from torusweep.traffic import GivenTraffic
 from torusweep.traffic import traffic as pattern_on
 
-LONGEST = 24  # bits of the greatest length, at most
-BITS = 60  # of sums of lengths or parts of flits
-FIRST_CHECK, GROWTH = 100, 1.15  # steps until the bounds are first computed, and from one time to the next
+LONGEST = 24  # most bits of a length
+BITS = 60  # most bits of sums of lengths or parts of flits
+FIRST_CHECK, GROWTH = 100, 1.15  # steps until bounds are first computed, and factor from one time to the next
 SHARPNESS = 60.0  # of the first prices: exp(60 · (load / largest load − 1))
-BALANCE = 0.25  # of the steps of flows and prices, in their first sizes
-EXACT = 2.0**-50  # relative; demands that differ less from whole parts of a flit were rounded
+BALANCE = 0.25  # ratio between the steps of flows and prices, relative to their first sizes
+EXACT = 2.0**-50  # relative difference from whole parts of a flit up to which a demand counts as whole
 
 
 class Proof(NamedTuple):
     """Whole numbers that prove both bounds.
 
-    scale   parts of a flit
+    scale   number of parts in a flit
     flow    int64[A, K]  parts per cycle over each channel to each root; at least `scale` times the demand leaves
             each node
-    length  int64[A] ≥ 0 of the channels
+    length  int64[A]     length ≥ 0 of each channel
     lower   Fraction     throughput of the flow
-    upper   Fraction     bound of all routings, by the lengths
+    upper   Fraction     throughput that no routing exceeds, by the lengths
     """
 
     scale: int
@@ -57,10 +57,10 @@ def bracket(
     gap: float,
     minutes: float,
 ) -> tuple[Throughput, Proof]:
-    """Bound the `capacity` up to a relative gap, or as closely as the minutes allow.
+    """Bound the `capacity` up to a relative gap, or as closely as the given minutes allow; return it and the proof.
 
-    Flits per cycle of a demand, a bandwidth or an orbit are taken as the float64 that they are; from these on, both
-    bounds are exact fractions, and the float64 of the answer are rounded outwards. Raises as `gather`.
+    The float64 values of demands and bandwidths are taken as exact. Both bounds are then exact fractions, which are
+    rounded outwards to float64. Raises BadInput and Refused where `gather` does.
     """
     canonical, pattern = pattern_on(traffic, topology)
     flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
@@ -77,10 +77,10 @@ def bracket(
 
 
 def approach(flows: Commodities, routes: str, *, gap: float, until: float) -> tuple[Proof, int]:
-    """(the best proofs, steps) until they are within a gap, or until a time of `monotonic`; one step at least.
+    """Take steps until the bounds are within `gap`, or until a time of `monotonic`; return (best proof, steps taken).
 
-    Flows here are those of all roots of an orbit together, in units of the greatest demand; prices of the channels'
-    orbits sum to 1, and those of the nodes are what a flit to the root is worth.
+    At least one step is taken. A flow is that of all roots of an orbit together, in units of the greatest demand. The
+    prices of the orbits of channels sum to 1; the price of a node for a root is the value of a flit to that root.
     """
     nodes, roots = flows.demand.shape[1], np.arange(len(flows.roots))
     best = Proofs(flows, routes)
@@ -139,7 +139,7 @@ def approach(flows: Commodities, routes: str, *, gap: float, until: float) -> tu
 
 
 class Proofs:
-    """The best proofs found for the demands of some flows."""
+    """The best proof found so far of a lower and an upper bound, for given commodities and routes."""
 
     def __init__(self, flows: Commodities, routes: str) -> None:
         self.flows, self.routes = flows, routes
@@ -166,17 +166,17 @@ class Proofs:
         return float(upper / lower) - 1 if lower and upper else inf
 
     def away(self, length: np.ndarray) -> np.ndarray:
-        """float64[K, N]: least whole length of a path that routes may take, from every node to each root."""
+        """float64[K, N]: least length of a permitted path from every node to each root; lengths are whole numbers."""
         if self.usable is not None:
             return minimal_distances(self.flows, self.usable, length)
         return distances(self.flows.tail, self.flows.head, length, self.flows.roots, self.flows.demand.shape[1])
 
     def whole(self, price: np.ndarray) -> np.ndarray:
-        """int64[O]: whole lengths in proportion to prices."""
+        """int64[O]: lengths in whole numbers, in proportion to the prices of the orbits of channels."""
         return np.rint(price * (self.longest / price.max())).astype(np.int64)
 
     def lower(self, price: np.ndarray) -> None:
-        """Lower the upper bound by lengths in proportion to prices ≥ 0 of the orbits, if they do (`proved_bound`)."""
+        """Lower the upper bound, if lengths in proportion to the orbits' prices ≥ 0 prove less (`proved_bound`)."""
         flows = self.flows
         length = self.whole(price)[flows.orbit]
         away = np.where(flows.demand > 0, self.away(length.astype(np.float64)), 0).astype(np.int64)
@@ -188,7 +188,7 @@ class Proofs:
             self.proof = self.proof._replace(length=length, upper=offered / needed)
 
     def raise_to(self, flow: np.ndarray) -> None:
-        """Raise the lower bound by a flow like this one, float64[A, K] ≥ 0, if it does: rounded, and made whole."""
+        """Raise the lower bound, if the given flow, float64[A, K] ≥ 0, proves more once rounded and completed."""
         flows, roots = self.flows, np.arange(len(self.flows.roots))
         nodes = flows.demand.shape[1]
         sent = float((flow @ flows.weights).sum()) + float(flows.weights @ flows.demand.sum(axis=1))
@@ -212,7 +212,7 @@ class Proofs:
             self.proof = self.proof._replace(scale=scale, flow=parts, lower=scale / busiest)
 
     def _carry(self, missing: np.ndarray, parts: np.ndarray) -> None:
-        """Add to parts, int64[A, K], paths of fewest hops for what is missing, int64[N, K], where it is positive."""
+        """Add to `parts`, int64[A, K], paths of fewest hops for the positive entries of `missing`, int64[N, K]."""
         hops = np.where(np.isfinite(self.flows.hops), self.flows.hops, 0).astype(np.int64).T.reshape(-1)
         order = np.argsort(hops, kind="stable")
         starts = np.searchsorted(hops[order], np.arange(hops.max() + 2))
@@ -226,19 +226,19 @@ class Proofs:
 
 
 def room_of(flows: Commodities) -> np.ndarray:
-    """float64[O]: flits per cycle of all channels of each orbit."""
+    """float64[O]: capacity of all channels of each orbit together, in flits per cycle."""
     return np.bincount(flows.orbit, flows.capacity)
 
 
 def loads_of(flows: Commodities, parts: np.ndarray) -> np.ndarray:
-    """int64[O]: parts per cycle, int64[A, K] to each root, over all channels of each orbit, to all roots."""
+    """int64[O]: parts per cycle over all channels of each orbit, to all roots. parts: int64[A, K], to each root."""
     over = np.zeros(int(flows.orbit.max()) + 1, np.int64)
     np.add.at(over, flows.orbit, parts @ flows.weights.astype(np.int64))
     return over
 
 
 def _next_channels(flows: Commodities) -> np.ndarray:
-    """int32[N, K]: a channel of each node that leads nearer to each root, in hops; −1 = none."""
+    """int32[N, K]: a channel out of each node that leads one hop nearer to each root; −1 if there is none."""
     found = np.full((flows.demand.shape[1], len(flows.roots)), -1, np.int32)
     for arc, (tail, head) in enumerate(zip(flows.tail.tolist(), flows.head.tolist())):
         found[tail, flows.hops[:, tail] == flows.hops[:, head] + 1] = arc
@@ -248,7 +248,7 @@ def _next_channels(flows: Commodities) -> np.ndarray:
 def _spread(
     hops: np.ndarray, nearer: np.ndarray, tail: np.ndarray, leaving: Any, entering: Any, demand: np.ndarray
 ) -> np.ndarray:
-    """float32[A, K]: a demand's flow that spreads equally over the channels that lead nearer to the root."""
+    """float32[A, K]: flow of a demand that splits equally, at every node, over all channels that lead nearer."""
     ways = leaving @ nearer.astype(np.float32)
     flow, waiting = np.zeros(nearer.shape, np.float32), demand.copy()
     for level in range(int(hops[np.isfinite(hops)].max()), 0, -1):
@@ -259,7 +259,7 @@ def _spread(
 
 
 def _on_simplex(weight: np.ndarray) -> np.ndarray:
-    """The nearest weights ≥ 0 with sum 1 (Held, Wolfe & Crowder 1974)."""
+    """Project weights to the nearest weights ≥ 0 with sum 1 (Held, Wolfe & Crowder 1974)."""
     falling = np.sort(weight)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, len(weight) + 1)
     return np.maximum(weight - excess[np.flatnonzero(falling > excess)[-1]], 0)

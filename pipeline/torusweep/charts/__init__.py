@@ -1,6 +1,6 @@
-"""Charts and pieces of a page, for the stages, the papers' figures and the results.
+"""Charts and parts of the results page, for the stages, the papers' figures and the results.
 
-Charts are Vega-Lite: data, axes, themes, files.
+Charts are written in Vega-Lite; this module has their data, axes, themes and files.
 
 A chart is an Altair chart without size or theme. `finished` adds both for a file; the page adds its own.
 """
@@ -21,12 +21,12 @@ from torusweep.errors import BadInput, writing
 Row = Mapping[str, Any]
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart | alt.ConcatChart
 
-SUFFIXES = (".svg", ".pdf", ".png")  # of the files that a chart can be saved as
-THOUSANDS = 10_000  # from here on an axis is labelled 20k; SI prefixes below 1 (20m for 0.02) are avoided
+SUFFIXES = (".svg", ".pdf", ".png")  # of files in which a chart can be saved
+THOUSANDS = 10_000  # least value of an axis with labels such as 20k; SI prefixes below 1 (20m for 0.02) are avoided
 
 
 class Theme(NamedTuple):
-    """Colours of all parts that are not data."""
+    """Colours of all parts of a chart that are not data."""
 
     ink: str
     muted: str
@@ -39,22 +39,22 @@ DARK = Theme(ink="#e7ebef", muted="#a0abb6", grid="#282f37", paper="#171b20")
 
 
 class _Inline(alt.InlineData):
-    """Data that charts of several layers share: Altair would copy every row anew with each."""
+    """Data that the layers of a chart share, as Altair would otherwise copy every row for each layer."""
 
     def __deepcopy__(self, _memo: object) -> _Inline:
         return self
 
 
 def inline(rows: Sequence[Row]) -> alt.InlineData:
-    """Rows as a chart's data. They are not checked against Vega-Lite's schema, which takes long; the tests do that."""
+    """Return rows as a chart's data, unchecked: tests check the data against Vega-Lite's schema, which takes long."""
     with debug_mode(False):
         return _Inline(values=list(rows))
 
 
 def log_ticks(values: Sequence[float]) -> list[float]:
-    """Ticks of a logarithmic axis: powers of ten, and 2 and 5 times these where they fit.
+    """Ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these powers.
 
-    Values that differ by less than a factor of 8 have ticks at even steps, about five.
+    If the values differ by less than a factor of 8, the axis has about five ticks at even steps.
     """
     shown = [value for value in values if 0 < value < math.inf]  # tables that somebody altered have others, too
     least, most = min(shown, default=1.0), max(shown, default=1.0)
@@ -72,17 +72,17 @@ def log_ticks(values: Sequence[float]) -> list[float]:
 
 
 class Axis(NamedTuple):
-    """An axis.
+    """An axis of a chart.
 
-    column  column of its values
-    title   '' for none
-    log     whether it is logarithmic
+    column  column of the rows with the axis's values
+    title   title of the axis; '' for none
+    log     whether the axis is logarithmic
     zero    whether a linear axis begins at 0
-    domain  ends of the axis, beyond which values are cut; None: it shows all
-    format  format of its labels, in d3's notation; '' for a suitable one
+    domain  ends of the axis, beyond which values are cut; None to show all values
+    format  format of the labels, in d3's notation; '' for a suitable format
     whole   whether ticks are at whole numbers only
-    ticks   places of the ticks; () for suitable ones
-    order   order of values that are words, () for the rows' order; None: they are numbers
+    ticks   values at which ticks are; () for suitable ticks
+    order   order of values that are words, () for the order of the rows; None if the values are numbers
     """
 
     column: str
@@ -96,18 +96,18 @@ class Axis(NamedTuple):
     order: Sequence[str] | None = None
 
     def worded(self, rows: Sequence[Row]) -> Axis:
-        """This axis with the words that these rows have."""
+        """Return this axis with only those words that occur in the given rows; an axis of numbers is unchanged."""
         if self.order is None:
             return self
         present = dict.fromkeys(row[self.column] for row in rows)
         return self._replace(order=[word for word in dict.fromkeys([*self.order, *present]) if word in present])
 
     def ticked(self, rows: Iterable[Row]) -> Axis:
-        """This axis, if it is logarithmic, with the ticks of these rows."""
+        """Return this axis with ticks that suit the given rows; a linear axis is unchanged."""
         return self._replace(ticks=log_ticks([row[self.column] for row in rows])) if self.log else self
 
     def of(self, channel: type[alt.X] | type[alt.Y], rows: Iterable[Row], *, words: bool) -> Any:
-        """This axis of a drawing. rows: those that it shows, which decide its ticks; words: whether it has labels."""
+        """Return this axis for a drawing, with ticks that suit the shown `rows`. words: whether words have labels."""
         if self.order is not None:
             axis = alt.Axis(labelAngle=0, labelLimit=110 if channel is alt.Y else 0, labels=words, grid=not words)
             return channel(f"{self.column}:N", title=self.title or None, sort=list(self.order), axis=axis)
@@ -126,7 +126,7 @@ class Axis(NamedTuple):
 
 
 def config(theme: Theme) -> dict[str, Any]:
-    """Vega-Lite configuration of a theme."""
+    """Return the Vega-Lite configuration of a theme."""
     font = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
     axis = {
         "labelColor": theme.muted,
@@ -161,14 +161,14 @@ def config(theme: Theme) -> dict[str, Any]:
 
 
 def specification(chart: Drawing) -> dict[str, Any]:
-    """A chart as Vega-Lite."""
+    """Return a chart as a Vega-Lite specification."""
     return dict(chart.to_dict(validate=False))
 
 
 def finished(
     chart: Drawing, title: str = "", subtitle: str = "", *, width: int = 760, height: int = 420
 ) -> dict[str, Any]:
-    """A chart's specification for a file: with a size, a title and the light theme on white."""
+    """Return a chart's specification for a file, with a size, a title and the light theme on white."""
     sized = chart if isinstance(chart, alt.ConcatChart) else chart.properties(width=width, height=height)
     finished = specification(sized)
     if title:
@@ -179,9 +179,9 @@ def finished(
 
 
 def save(specification: dict[str, Any], path: Path) -> None:
-    """Write a specification as SVG, PDF or PNG, by the file's suffix.
+    """Write a specification as SVG, PDF or PNG, as the file's suffix says.
 
-    Raises BadInput for another suffix, and for a file that cannot be written.
+    Raises BadInput for any other suffix, or if the file cannot be written.
     """
     if path.suffix == ".svg":
         picture = vl_convert.vegalite_to_svg(specification).encode()

@@ -1,6 +1,6 @@
-"""Declared charts: their rows, axes, meaning of colours, and texts. They are drawn here.
+"""Declare charts, by their rows, axes, meaning of colours and texts, and draw them.
 
-The page, `plot` and the papers' figures read one declaration. Every line has its own colour, symbol and dash, so that
+The page, `plot` and the papers' figures read the same declaration. Every line has its own colour, symbol and dash, so
 no reader depends on colour alone.
 """
 
@@ -23,46 +23,46 @@ Tips = Mapping[str, Sequence[str]]
 PAPER = "#ffffff"  # the centre of a hollow mark
 SOLID = (1, 0)
 VARIANTS = {"as printed": [4, 3], "corrected": [1, 0]}  # dashes of a paper's model with and without its error
-NUMBER = ",.5~r"  # no exponent
-ENDS = ("low", "high"), ("left", "right")  # columns of the ends of error bars, of y and of x
+NUMBER = ",.5~r"  # format of numbers, without an exponent
+ENDS = ("low", "high"), ("left", "right")  # columns with the ends of error bars in y and in x
 ROW_HEIGHT, AXIS_HEIGHT = 36, 60  # pixels of a row that a word names, and of the axis and its title below the rows
-WIDTH = 740  # pixels above a chart
-FACET = 360, 230  # pixels of one of several charts side by side
-LABEL = 320  # pixels of a legend's label, at most
-NAMED = 6  # lines that a text in place of a chart names
-CHARACTER = 7  # pixels, about
+WIDTH = 740  # pixels for a legend above a chart
+FACET = 360, 230  # width and height in pixels of each of several charts side by side
+LABEL = 320  # most pixels of a label in a legend
+NAMED = 6  # most lines that a chart's alternative text names
+CHARACTER = 7  # approximate width in pixels
 
 
 class Chart(NamedTuple):
-    """Marks over two columns, and lines through them. Columns of a chart are keys of its rows.
+    """The declaration of a chart: marks over two columns, and lines through them. Columns are keys of the chart's rows.
 
-    line     the column that decides a mark's colour and symbol; '' for one colour
-    looks    of its values, in the legend's order; without names, in the order of the rows; () for the next colour and
-             symbol each, by name; a title for numbers on a scale of colours
-    tips     columns that a pointer at a mark shows, with their names, and a format if it is not NUMBER
-    along    the column in whose order lines join their marks; '' for that of x, None for no lines
-    detail   the column whose values have a line each, with the looks of `line`
-    size     of a mark, square pixels
-    opacity  of a mark
-    area     the column of a mark's share of the largest area
-    band     columns of the ends of a band about each line
-    level    a column with one value for each line: a rule across the chart (a tick in a row or a bar); or a number
-    hollow   the column that is true of marks with a white centre
-    ringed   the column that is true of marks with a ring around them
-    names    the column of names beside marks; without lines, marks that have one are larger
+    line     column that decides a mark's colour and symbol; '' for a single colour
+    looks    looks of the values of `line`, in the legend's order; looks without names are for values in the rows'
+             order; () for the next colour and symbol per value; a text is the title of a colour scale of numbers
+    tips     columns shown when a pointer is over a mark, with their names, and their format if it is not NUMBER
+    along    column in whose order a line joins its marks; '' for the column of x, None for no lines
+    detail   column with a separate line for each value; the lines have the looks of `line`
+    size     size of a mark, in square pixels
+    opacity  opacity of a mark
+    area     column with the area of each mark, as a share of the largest area
+    band     columns with the ends of a band around each line
+    level    number, or column with one value per line, for a rule across the chart; in a row or a bar, for a tick
+    hollow   column that is true for marks with a white centre
+    ringed   column that is true for marks with a ring around them
+    names    column with names next to marks; in a chart without lines, marks with a name are larger
     front    rows of a dashed staircase below the marks
-    marks    approximate limit of the marks of a line; 0: all
-    cut      lines end a little beyond the domain of y, as `cut_above` says
-    pick     a click on a name in the legend fades the other lines
-    bar      bars side by side instead of marks, a group for each word of an axis
-    title    its heading
-    caption  below it, in plain text
-    where    condition on the rows that it shows; None: all
-    of_rows  parts of this declaration that depend on the shown rows, by name
-    wide     whether it needs the whole width of the page
+    marks    approximate limit of the number of marks per line; 0 for all
+    cut      whether lines end a little beyond the domain of y, by `cut_above`
+    pick     whether a click on a name in the legend fades the other lines
+    bar      whether bars side by side replace marks, in a group for each word of an axis
+    title    heading of the chart
+    caption  plain text below the chart
+    where    condition on the rows that the chart shows; None for all rows
+    of_rows  function from the shown rows to those parts of this declaration, by name, that depend on them
+    wide     whether the chart needs the whole width of the page
 
-    A y axis of words gives each a row, whose name stands above its marks: a phone has no room beside them.
-    Rows may have the ends of error bars (ENDS) and one of VARIANTS (variant), which decides the dash.
+    On a y axis of words, each word has a row, with its name above the row's marks: phones have no room next to them.
+    Rows may have the ends of error bars (ENDS), and a `variant` among VARIANTS, which decides the dash of a line.
     """
 
     x: Axis
@@ -92,11 +92,11 @@ class Chart(NamedTuple):
     wide: bool = False
 
     def shown(self, rows: Iterable[Row]) -> list[Row]:
-        """The rows that it shows."""
+        """Return those of the given rows that the chart shows, by its condition `where`."""
         return [row for row in rows if self.where is None or self.where(row)]
 
     def of(self, rows: Iterable[Row]) -> Chart:
-        """This chart with all parts decided that depend on these rows."""
+        """Return this chart with the values of all parts that depend on the rows: looks, words of axes, `of_rows`."""
         shown = self.shown(rows)
         chart = self._replace(**self.of_rows(shown)) if self.of_rows else self
         if not isinstance(chart.looks, str) and chart.looks and not chart.looks[0].name:
@@ -105,13 +105,13 @@ class Chart(NamedTuple):
         return chart._replace(x=chart.x.worded(shown), y=chart.y.worded(shown), of_rows=None)
 
     def draw(self, rows: Iterable[Row], legend: alt.Legend | None = None) -> Drawing:
-        """The chart of these rows. legend: if not a page's, whose script decides how many names stand in a row."""
+        """Draw the chart of the given rows. legend: None on a page, whose script arranges the names in the legend."""
         shown = self.shown(rows)
         chart = self.of(shown)
         return chart._drawn(chart._thinned(shown), legend).properties(description=chart.alternative(shown))
 
     def alternative(self, rows: Iterable[Row]) -> str:
-        """The text for readers who do not see the chart: title, axes, lines, least and greatest values."""
+        """Return a text for readers who cannot see the chart: its title, axes, lines, least and greatest values."""
         shown = self.shown(rows)
         chart = self.of(shown)
         value, along = (chart.x, chart.y) if chart.y.order is not None else (chart.y, chart.x)
@@ -126,7 +126,7 @@ class Chart(NamedTuple):
         return ". ".join(filter(None, said)) + "."
 
     def _thinned(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """The rows, line by line: about `marks` of each, evenly, with the first and the last, as far as it is cut."""
+        """Thin out each line's rows to about `marks`, evenly, with the first and last row; cut the line if `cut`."""
         if not self.marks and not self.cut:
             return rows
         lines: dict[tuple[Any, ...], list[Row]] = {}
@@ -156,7 +156,7 @@ class Chart(NamedTuple):
         return layers[0] if len(layers) == 1 else alt.layer(*layers)
 
     def _values(self, rows: Sequence[Row], looks: Sequence[Look]) -> list[dict[str, Any]]:
-        """The rows of these lines, with no more columns than the chart needs, and with the dash of their line."""
+        """Return the rows of lines that have a look, with only the columns that the chart needs and the line's dash."""
         own: tuple[Any, ...] = (self.x.column, self.y.column, self.line, self.along, self.detail, self.area, self.level)
         own += (self.hollow, self.ringed, self.names, "variant", *(self.band or ()), *ENDS[0], *ENDS[1])
         columns = {*own, *self.tips}
@@ -170,7 +170,7 @@ class Chart(NamedTuple):
     def _base(
         self, values: list[dict[str, Any]], looks: Sequence[Look], legend: alt.Legend
     ) -> tuple[alt.Chart, dict[str, Any]]:
-        """(axes and colours, the symbols of marks)."""
+        """Return (chart with data, axes and colours; encoding of the marks' symbols)."""
         most = math.inf if self.y.domain is None else self.y.domain[1]
         shown = values if most == math.inf else [row for row in values if row[self.y.column] <= most]
         x, y = self.x.of(alt.X, shown, words=True), self.y.of(alt.Y, shown, words=self.bar)
@@ -193,7 +193,7 @@ class Chart(NamedTuple):
         return alt.Chart(inline(values)).encode(**encoding), shape
 
     def _below(self, base: alt.Chart, values: list[dict[str, Any]]) -> list[alt.Chart]:
-        """The layers below lines and marks: the front, rules, bands, error bars."""
+        """Return the layers below lines and marks: the staircase `front`, rules, bands and error bars."""
         layers = []
         if self.front:
             stairs = alt.Chart(inline(self.front)).mark_line(
@@ -243,7 +243,7 @@ class Chart(NamedTuple):
     def _marks(
         self, base: alt.Chart, shape: dict[str, Any], tooltip: list[alt.Tooltip], values: list[dict[str, Any]]
     ) -> list[alt.Chart]:
-        """The marks, and the layers on, around and beside them."""
+        """Return the layer of marks, and layers with their white centres, rings, ticks and names."""
         clip = self.y.domain is not None
         marks = base.mark_point(filled=True, opacity=self.opacity, size=self.size, clip=clip)
         marks = marks.encode(tooltip=tooltip, **shape) if tooltip else marks.encode(**shape)
@@ -281,7 +281,7 @@ class Chart(NamedTuple):
         return layers
 
     def _picked(self, chart: alt.Chart, opacity: float, faded: float, *, first: bool = False) -> alt.Chart:
-        """Faded where another line is picked."""
+        """Make a layer fade all lines but the one picked in the legend; first: the layer that defines the choice."""
         if not self.pick:
             return chart
         pick = alt.selection_point(name=self.line, fields=[self.line], bind="legend")
@@ -289,7 +289,7 @@ class Chart(NamedTuple):
         return shown.add_params(pick) if first else shown
 
     def _bars(self, base: alt.Chart, tooltip: list[alt.Tooltip]) -> Drawing:
-        """Bars; a name beyond the end of each, a tick at its level."""
+        """Draw bars, with a name beyond the end of each bar and a tick at its level."""
         flat = self.y.order is not None
         names = base.encoding.color["scale"]["domain"]
         if flat:
@@ -306,14 +306,14 @@ class Chart(NamedTuple):
 
 
 def _of(axis: alt.X | alt.Y, field: str) -> alt.X | alt.Y:
-    """The same axis over another field."""
+    """Return the same axis with the values of another field."""
     other = axis.copy(deep=False)
     other.shorthand = f"{field}:Q"
     return other
 
 
 def _tip(column: str, said: Sequence[str], rows: Iterable[Row]) -> alt.Tooltip:
-    """A line of a mark's tooltip, with numbers in a suitable format."""
+    """Return a line of a mark's tooltip, with numbers in a suitable format. said: title, or title and format."""
     title, form = (said, "") if isinstance(said, str) else said
     value = next((row[column] for row in rows if row.get(column) is not None), "")
     if isinstance(value, str | bool):
@@ -322,7 +322,7 @@ def _tip(column: str, said: Sequence[str], rows: Iterable[Row]) -> alt.Tooltip:
 
 
 def faceted(chart: Chart, facets: Mapping[str, Sequence[Row]]) -> Drawing:
-    """Small charts side by side, by their titles, with the same axes; each has a legend of its lines above it."""
+    """Draw a small chart for each title and its rows, side by side with the same axes, each with its own legend."""
     every = [row for rows in facets.values() for row in rows]
     looks = value_looks(sorted({row[chart.line] for row in every}))
     few = len(looks) <= len(SERIES)  # one colour for a line in all charts
@@ -341,7 +341,7 @@ def faceted(chart: Chart, facets: Mapping[str, Sequence[Row]]) -> Drawing:
 
 
 def key(looks: Sequence[Look], width: int = WIDTH) -> alt.Legend:
-    """A file's legend: above the chart if it fits in three rows there, or if that is not so wide; else beside it."""
+    """Return a file's legend: above the chart if three rows suffice or the chart is small, and else to its right."""
     longest = min(LABEL, max(len(look.name) for look in looks) * CHARACTER)
     columns = max(1, width // (longest + 36))
     if len(looks) <= 3 * columns or width < WIDTH:
@@ -356,23 +356,23 @@ def key(looks: Sequence[Look], width: int = WIDTH) -> alt.Legend:
 
 
 def compared(rows: list[dict[str, Any]], along: str) -> list[dict[str, Any]]:
-    """The rows, or none unless they have two lines and two places along the axis: fewer compare nothing."""
+    """Return the rows, or [] if they have fewer than two lines, or fewer than two values in the column `along`."""
     return rows if min(len({row[name] for row in rows}) for name in ("line", along)) > 1 else []
 
 
 def spread(rows: Sequence[Any], most: int) -> list[Any]:
-    """At most `most` of the rows, from the first to the last."""
+    """Return at most `most` of the rows, at even distances from the first to the last."""
     count = min(most, len(rows))
     return [rows[i * (len(rows) - 1) // max(1, count - 1)] for i in range(count)]
 
 
 def cut_above(rows: Iterable[Row], along: str, column: str, most: float, *, logarithmic: bool = False) -> list[Row]:
-    """The rows up to twice `most`; where a line crosses that value, the point of the crossing.
+    """Return the rows whose `column` is at most 2 · most, and a point where a line crosses that value.
 
-    rows  line by line (line, variant, message_bits), each in order along the axis
+    rows  rows line by line (line, variant, message_bits), each line in order along the axis
 
-    The chart clips the lines at `most`. Without the rest they look the same, but SVG files and printers
-    would draw every dash outside.
+    The chart clips the lines at `most`. Without the rows beyond, the lines look the same, but SVG files and
+    printers need not draw every dash outside.
     """
     end = 2 * most
     scale = math.log if logarithmic else float

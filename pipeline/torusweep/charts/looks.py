@@ -1,10 +1,10 @@
 """The looks of marks and lines: a colour and a symbol for each family, line or value.
 
-Colour always goes with a second sign (symbol or dash). The colours have the hues of Okabe and Ito
-(2008), which colour-blind readers can tell apart; each is light enough for a contrast of 3 : 1
-(WCAG 2.1) on white paper and on the dark page.
+Things that differ in colour also differ in symbol or dash. The colours have the hues of Okabe and Ito
+(2008), which colour-blind readers can tell apart; each has a contrast of at least 3 : 1 (WCAG 2.1) on
+white paper and on the dark page.
 
-The module also finds networks that can be compared, and networks that lie on a line.
+The module also selects networks that can be compared, and names the line of a chart that a network is on.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from torusweep.charts import Axis
 from torusweep.networks.families import FAMILIES, KIND_OF
 from torusweep.tables.rows import Record, StoredRows, Tables, stored_rows
 
-SIZE_PARAMETERS = ("k", "a", "n")  # the first of these is a network's size; a series keeps its other parameters
-TIPS = {  # columns that a pointer at a network shows, and what it calls them
+SIZE_PARAMETERS = ("k", "a", "n")  # a network's size is its first parameter among these; a series fixes all others
+TIPS = {  # columns that are shown when a pointer is over a network, with their names there
     "topology": "network",
     "nodes": "nodes",
     "degree_max": "degree",
@@ -40,40 +40,40 @@ SYMBOLS = {
     "triangle-right": "M1,0L-.9,1.1V-1.1Z",
     "triangle-left": "M-1,0L.9,1.1V-1.1Z",
 }
-# kinds whose colours differ most, for values that are no kinds: the two blues are apart
+# kinds whose colours differ most, for values that are no kinds; the two blues are not next to each other
 SERIES = ("torus", "pruned", "directed", "twisted", "hierarchical", "mesh", "other")
-DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))  # the next one where the colours begin again
+DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))  # each time the colours repeat, the next dash is used
 
 
 def distinct(tables: Tables, families: Iterable[str] | None = None) -> StoredRows:
-    """Each network, of these families, of the table static once: it has a further row for each number of faults."""
+    """Return each network of the table static once, as it has a row per number of faults; families: None for all."""
     networks = stored_rows(tables, "static")
     return (networks if families is None else networks.among("family", families)).distinct("topology")
 
 
 def comparable(networks: StoredRows) -> StoredRows:
-    """The connected networks of at least two nodes, by nodes and name.
+    """Return the connected networks of at least two nodes, ordered by number of nodes and name.
 
-    Distances of a disconnected network are within its components, so it would seem better than it is.
+    A disconnected network has distances within its components only, so it would seem better than it is.
     """
     chosen = (networks.numbers("connected") > 0) & (networks.numbers("nodes") > 1)
     return networks.at(np.flatnonzero(chosen)).sorted("nodes", "topology")
 
 
 def measured(networks: StoredRows) -> StoredRows:
-    """The networks whose distances the sweep has measured."""
+    """Return those of the given networks whose distances the sweep has measured."""
     return networks.at(np.flatnonzero(~np.isnan(networks.numbers("mean_distance"))))
 
 
 def size_axis(networks: Iterable[Mapping[str, Any]]) -> Axis:
-    """The axis of sizes: nodes; terminals where a network has switches, or several terminals a router."""
+    """Return the axis of sizes: nodes, or terminals if a network has switches, or several terminals per router."""
     switched = any(record.get("terminals", record["nodes"]) != record["nodes"] for record in networks)
     column = "terminals" if switched else "nodes"
     return Axis(column, column, log=True)
 
 
 def series(record: Record) -> str:
-    """The line that a network lies on: its family and all its parameters but the size."""
+    """Name of the line that a network is on in a chart: its family and all its parameters but the size."""
     parameters = dict(record["parameters"])
     size = next((name for name in SIZE_PARAMETERS if name in parameters), None)
     kept = [f"{name}={value}" for name, value in sorted(parameters.items()) if name != size]
@@ -81,7 +81,7 @@ def series(record: Record) -> str:
 
 
 class Look(NamedTuple):
-    """The look of a line, or of marks that belong together. name: in the legend."""
+    """The look of a line, or of marks that belong together; `name` is shown in the legend."""
 
     name: str
     colour: str
@@ -89,7 +89,7 @@ class Look(NamedTuple):
     dash: tuple[int, ...] = (1, 0)
 
 
-KINDS = {  # of families (torusweep.networks.families.KIND_OF), in the order of legends
+KINDS = {  # looks of kinds of families (torusweep.networks.families.KIND_OF), in the order of legends
     look.name: look
     for look in (
         Look("torus", "#006DAD", "circle"),
@@ -109,7 +109,7 @@ KINDS = {  # of families (torusweep.networks.families.KIND_OF), in the order of 
     )
 }
 BLUE, GREY = KINDS["torus"].colour, KINDS["other"].colour
-SIX = (  # for lines that are named by a value
+SIX = (  # looks of lines that are named by a value
     Look("", "#006DAD", "circle"),
     Look("", "#C48600", "square"),
     Look("", "#008A62", "triangle-up"),
@@ -120,20 +120,20 @@ SIX = (  # for lines that are named by a value
 
 
 def kind(record: Mapping[str, Any]) -> str:
-    """The kind of a network, which decides its colour: its family's, or directed."""
+    """Kind of a network, which decides its colour: `directed` for directed links, else the kind of its family."""
     return "directed" if record["directed"] else KIND_OF.get(record["family"], "other")
 
 
 def group_of(record: Mapping[str, Any]) -> tuple[str, str]:
-    """(kind, name) of the designs that share a look: a family, its directed networks apart."""
+    """Return (kind, name) of the group of designs with a common look: a family, or its directed networks."""
     family = str(record["family"])  # else a number, in a table that was altered
     return kind(record), f"{family}, directed" if record["directed"] and "directed" not in family else family
 
 
 def network_looks(names: Iterable[tuple[str, str]]) -> list[Look]:
-    """The looks of some designs, kind by kind: a colour for each kind, a symbol for each of its families.
+    """Return the looks of groups of designs, kind by kind: a colour for each kind, and a symbol for each group in it.
 
-    names  (kind, name) of each design, as for `group_of`
+    names  (kind, name) of each group, as `group_of` returns
     """
     order, place = ({name: number for number, name in enumerate(table)} for table in (KINDS, FAMILIES))
     present = sorted(set(names), key=lambda item: (order[item[0]], place.get(item[1], len(place)), item[1]))
@@ -147,7 +147,7 @@ def network_looks(names: Iterable[tuple[str, str]]) -> list[Look]:
 
 
 def value_looks(values: Iterable[str]) -> list[Look]:
-    """A look for each value, in this order, each with the next colour and the next symbol: 56 differ."""
+    """Return a look for each value, in the given order, with the next colour and symbol each; 56 looks are distinct."""
     symbols = list(SYMBOLS)
     return [
         Look(value, KINDS[SERIES[number % len(SERIES)]].colour, symbols[number % len(symbols)], _dash(number))

@@ -1,9 +1,9 @@
-"""A chapter of the page: headings, notes, tables and charts.
+"""Chapters of the results page: headings, notes, tables and charts.
 
-Names and texts from outside pass through `html.escape` here, or in the function that makes the HTML. A long
-table's first rows are HTML; all its rows are data (`packed`), which the page's script shows page by page.
+Names and texts from outside pass through `html.escape` here, or in the function that makes the HTML. The first rows
+of a long table are HTML; all its rows are also data (`packed`), which the page's script shows page by page.
 
-A sample of many designs that keeps the best ones.
+`sampled` chooses a sample of many designs that keeps the best designs.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from torusweep.charts.drawing import Chart
 from torusweep.tables.columns import NUMBERS, Column
 from torusweep.tables.rows import Record
 
-MOST_WRITTEN_OUT = 1e15  # numbers from here on have an exponent
-NOTHING = ("", "–")  # what a cell without a value says
-FIRST_ROWS = 25  # of a table, in the page's HTML: what a reader without scripts, and paper, gets of it
+MOST_WRITTEN_OUT = 1e15  # larger numbers have an exponent
+NOTHING = ("", "–")  # texts of a cell without a value
+FIRST_ROWS = 25  # of a table in the page's HTML, for readers without scripts, and for paper
 MOST_DRAWN = 1500  # networks in a chart; the explorer has more
-MOST_ROWS = 5000  # of a table, in the page: its file stays small; the Parquet tables have all
-WORDS = {"topology": "network", "degree_max": "degree", "vc_rule": "rule", "virtual_channels": "VCs"}  # of columns
+MOST_ROWS = 5000  # of a table in the page, whose file stays small; the Parquet tables have all rows
+WORDS = {"topology": "network", "degree_max": "degree", "vc_rule": "rule", "virtual_channels": "VCs"}  # headings
 BREAKS = re.compile(
     r"(?<=[_/])(?=[^\s)])|(?<=\w\()(?=[^\s)])|(?<=[=,])(?=[^\s\d)])"
 )  # `breakable` of tables.js does the same
 
 
 def sampled(costs: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
-    """int64[≤ most]: indices of the designs that are kept of `count`, ascending; the same for the same costs.
+    """int64[≤ most]: indices, ascending, of a sample of `count` designs; equal costs give the same sample.
 
-    costs  float64[count] each, less is better, NaN for no number
+    costs  costs of the designs, float64[count] each; less is better, and NaN means no number
 
-    The Pareto fronts of any two costs are kept as far as there is room (of designs equal in both, the
-    first), and others evenly in their order.
+    The sample has the Pareto front of any two costs as far as there is room (of designs equal in both costs, the
+    first), and other designs at even distances in their order.
     """
     if count <= most:
         return np.arange(count)
@@ -59,7 +59,7 @@ def sampled(costs: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
 
 
 def _front(first: np.ndarray, second: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """The designs on the Pareto front of two costs, the first of equal ones. order: by the first cost, stable."""
+    """Return the Pareto front of two costs, the first of equal designs; order: designs sorted by the first cost."""
     order = order[~np.isnan(second[order])]
     if not len(order):
         return order
@@ -72,11 +72,11 @@ def _front(first: np.ndarray, second: np.ndarray, order: np.ndarray) -> np.ndarr
 
 
 class Panel(NamedTuple):
-    """A chart of some rows, under its title and above its caption.
+    """A chart with the rows that it shows, its title above and its caption below.
 
-    id     of the page's element that holds the chart
-    place  of a paper, where the caption begins
-    level  of the heading
+    id     id of the page's element that holds the chart
+    place  place in a paper, with which the caption begins; '' for none
+    level  level of the heading
     """
 
     id: str
@@ -102,13 +102,13 @@ class Panel(NamedTuple):
 
 
 def downloads(*kinds: str) -> str:
-    """Buttons that save the chart or the table above them."""
+    """Return the HTML of buttons that save the chart or the table above them, in each of the given formats."""
     buttons = "".join(f'<button type="button" data-save="{kind.lower()}">{kind}</button>' for kind in kinds)
     return f'<p class="downloads">Download {buttons}</p>'
 
 
 def panels(charts: Mapping[str, Chart], rows: Sequence[Record], least: int = 2) -> list[Panel]:
-    """A panel for each chart, by its id, that shows at least `least` of these rows."""
+    """Return a panel for each chart, given by its id, that shows at least `least` of the rows."""
     return [Panel(id, chart, rows) for id, chart in charts.items() if len(chart.shown(rows)) >= least]
 
 
@@ -118,10 +118,10 @@ Part: TypeAlias = str | Sequence[Panel]
 class Chapter(NamedTuple):
     """A chapter of the page.
 
-    id      of its element, for links
-    title   its heading
-    parts   pieces of HTML, and lists of panels that stand side by side; empty ones are left out
-    folded  what stands in place of the parts until a reader unfolds them (HTML); '': they are never folded
+    id      id of the chapter's element, for links
+    title   heading of the chapter
+    parts   pieces of HTML, and lists of panels that stand side by side; empty parts are left out
+    folded  HTML shown in place of the parts until a reader unfolds them; '' if they are not folded
     """
 
     id: str
@@ -149,17 +149,17 @@ def _side_by_side(panels: Iterable[Panel]) -> str:
 
 
 def heading(title: str, note: str = "") -> str:
-    """A heading within a section, with a note (HTML) below it."""
+    """Return the HTML of a heading within a section, with a note (HTML) below the heading."""
     return f"<h3>{escape(title)}</h3>{paragraph(note) if note else ''}"
 
 
 def paragraph(note: str) -> str:
-    """A note, which is HTML."""
+    """Return a paragraph with a note, which is HTML."""
     return f'<p class="note">{note}</p>'
 
 
 def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any], empty: int = 0) -> str:
-    """A table under a heading; '' without rows. The note is HTML, in which {} stands for the number of rows.
+    """Return the HTML of a table under a heading; '' without rows. In the note (HTML), {} is the number of rows.
 
     empty  number of rows left out for lack of a value, for the note
     """
@@ -171,7 +171,7 @@ def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any],
 
 
 class Cell(NamedTuple):
-    """A table's cell: text, class of the style sheet, and the number that the column is sorted by."""
+    """A table's cell: its text, its class in the style sheet, and the number by which its column is sorted."""
 
     text: str
     style: str = ""
@@ -183,7 +183,7 @@ class Cell(NamedTuple):
         return f"<td{style}{value}>{breakable(self.text)}</td>"
 
     def packed(self, style: str) -> str | list[Any]:
-        """The cell as data, in a column of this style: its text, with style and value where they do not follow."""
+        """Return the cell as data for a column of the given style: its text, or, if that is not enough, all fields."""
         if self.style == style and (style != "number" or _read(self.text) is not None or self.value is None):
             return self.text
         return [self.text, self.style, self.value]
@@ -192,9 +192,10 @@ class Cell(NamedTuple):
 class Field(NamedTuple):
     """A column of a table on the page.
 
-    cell     of a row
-    meaning  shown on pointing at the heading
-    style    of the heading: '', or 'number' for one above numbers
+    title    text of the heading
+    cell     function from a row to its cell
+    meaning  text shown when a pointer is over the heading
+    style    style of the heading: 'number' above numbers, else ''
     """
 
     title: str
@@ -204,7 +205,7 @@ class Field(NamedTuple):
 
 
 def number(value: float | int | None, digits: int = 8) -> Cell:
-    """A number's cell, to so many significant digits, or to the unit where it has more; a dash for None."""
+    """Return the cell of a number with `digits` significant digits; larger numbers are rounded to units, None is –."""
     if value is None:
         return Cell("–", "number")
     whole = isinstance(value, int) or 10**digits <= abs(value) < MOST_WRITTEN_OUT
@@ -213,10 +214,9 @@ def number(value: float | int | None, digits: int = 8) -> Cell:
 
 
 def fields(columns: Iterable[Column], *shown: str | tuple[Any, ...] | Field) -> list[Field]:
-    """Columns of a table of records as they are declared: words or numbers, with their meaning and unit.
+    """Return fields for columns of a table of records, with their declared meaning and unit.
 
-    shown  a column; or with the heading that stands for its name, and the digits of its numbers or a row's cell; or a
-           field
+    shown  per field: a column's name; a tuple (name, heading, digits of numbers or function from row to cell); a field
     """
     known = {column.name: column for column in columns}
     return [
@@ -239,24 +239,24 @@ def _word(value: str | bool | None) -> str:
 
 
 def meaning_of(column: Column) -> str:
-    """The meaning of a results table's column, with its unit."""
+    """Return the meaning of a column of a results table, with the column's unit."""
     return column.meaning + (f" ({column.printed_unit})" if column.printed_unit else "")
 
 
 def share(value: float | None, digits: int = 4) -> Cell:
-    """A share's cell, in per cent."""
+    """Return the cell of a share, in per cent; a dash for None."""
     return Cell("–", "number") if value is None else Cell(f"{100 * value:.{digits}g} %", "number", value)
 
 
 def shared_field(field: Field) -> Field:
-    """The same column in a table of groups of records that agree in it."""
+    """Return the same field for a table of groups of records, whose records all have the same value in the field."""
     return field._replace(cell=lambda group: field.cell(group[0]))
 
 
 def table(fields: Iterable[Field], rows: Iterable[Any], *, sortable: bool = True) -> str:
-    """HTML of a table, a row for each of `rows`; a click on a heading sorts it. A column of nothing is left out.
+    """Return the HTML of a table of `rows`, which a click on a heading sorts. Columns without values are left out.
 
-    Of many rows the first stand in the HTML, and at most MOST_ROWS in its data.
+    Of many rows, the first FIRST_ROWS are in the HTML, and at most MOST_ROWS in its data.
     """
     rows = list(rows)
     columns = [(field, [field.cell(row) for row in rows[:MOST_ROWS]]) for field in fields]
@@ -277,31 +277,31 @@ def table(fields: Iterable[Field], rows: Iterable[Any], *, sortable: bool = True
 
 
 def breakable(text: str) -> str:
-    """HTML of a text whose long words may be broken after `_`, `(`, `/`, `=` and commas, and nowhere else.
+    """Return the HTML of a text whose long words may break only after `_`, `(`, `/`, `=` and commas.
 
-    A number stays with its name, as in `seed=1`, and no bracket that closes stands alone.
+    A number stays with its name, as in `seed=1`, and a closing bracket never stands alone.
     """
     return "<wbr>".join(map(escape, BREAKS.split(text)))
 
 
 def _rows(cells: Sequence[Sequence[Cell]]) -> str:
-    """Rows as data: the style of each column, and each row's cells."""
+    """Return rows as data for the page's script: the style of each column, and each row's cells."""
     styles = [cell.style for cell in cells[0]]
     rows = [[cell.packed(style) for cell, style in zip(row, styles, strict=True)] for row in cells]
     return packed({"styles": styles, "rows": rows})
 
 
 def _read(text: str) -> float | None:
-    """The number that a text is, as the script reads it."""
+    """Return the number that a text denotes, as the page's script reads it; None if it is not a number."""
     return float(text.replace(",", "")) if re.fullmatch(r"-?[\d,]+(\.\d+)?(e[-+]?\d+)?", text) else None
 
 
 def packed(data: Any) -> str:
-    """Data for the page's script: JSON, gzip, base64, so that no text in them can be taken for HTML."""
+    """Pack data for the page's script as JSON, gzip and base64, so that no text in it can be taken for HTML."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
 
 def extent(count: int, most: int = MOST_ROWS) -> str:
-    """The number of `count` rows that a table of at most `most` shows, in words."""
+    """Say in words how many of `count` rows a table of at most `most` rows shows."""
     return f"the first {most:,} of {count:,} (the Parquet table has all)" if count > most else f"all {count:,}"

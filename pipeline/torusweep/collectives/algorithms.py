@@ -1,4 +1,4 @@
-"""The table of algorithms, and the schedule of one for an operation on a network.
+"""The table of algorithms for collective operations, and the schedules that they make on a network.
 
 To add an algorithm, see CONTRIBUTING.md.
 """
@@ -42,11 +42,11 @@ from torusweep.networks.topology import Plan, Topology
 
 Maker = Callable[..., Schedule]
 ALL_REDUCES = ("all_reduce", IN_NETWORK)
-OPTIMUM = "optimum"  # in place of an algorithm: the best of all
-BEST_KNOWN = "best_known"  # what stands in a table for it where a lower bound is all that is proved
+OPTIMUM = "optimum"  # given in place of an algorithm's name: the best of all algorithms
+BEST_KNOWN = "best_known"  # in tables, replaces OPTIMUM where only a lower bound is proved
 EVERY = "all"
-OR_OPTIMUM = f", or {OPTIMUM}"  # what every refusal ends with: it has no such limits
-# what the names of algorithms say about the networks that suit them
+OR_OPTIMUM = f", or {OPTIMUM}"  # ends every refusal of an algorithm, since the optimum has no such limits
+# names of algorithms, by the networks that they need
 POWERS_OF_2 = ("halving_doubling", "recursive_doubling")
 ON_AXES = ("by_dimension", "bucket")
 BOTH_WAYS = ("ring", "trees_in_network")
@@ -56,11 +56,11 @@ ANY_NETWORK = "direct"  # it suits every network, and computes every operation
 class Algorithm(NamedTuple):
     """An algorithm: its meaning, and the functions that make its schedules.
 
-    gather     makes an all_gather; its mirror image is a reduce_scatter, and both are an all_reduce
+    gather     makes an all_gather; its mirror image is a reduce_scatter, and the two together are an all_reduce
     spread     makes a broadcast from a root; its mirror image is a reduce
     exchange   makes an all_to_all
     reduce_all makes an all_reduce that does not consist of two halves
-    in_network makes an all_reduce with sums in switches; any other all_reduce is one, too
+    in_network makes an all_reduce with sums in switches; without it, any other all_reduce serves
     """
 
     meaning: str
@@ -72,7 +72,7 @@ class Algorithm(NamedTuple):
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """The operations that it computes."""
+        """Names of the operations that the algorithm computes."""
         does = {
             "all_gather": self.gather,
             "reduce_scatter": self.gather,
@@ -108,20 +108,20 @@ ALGORITHMS = {
     ),
     "tree": Algorithm("down one tree of shortest paths, in pieces", spread=broadcast_tree),
     "trees": Algorithm(
-        "down spanning trees, as many as fit the links, in pieces; between terminals of switches down binary trees",
+        "down as many spanning trees as fit the links, in pieces; down binary trees where a network has switches",
         gather=gather_trees,
         spread=broadcast_trees,
         reduce_all=all_reduce_trees,
     ),
     "trees_in_network": Algorithm(
-        "up trees whose switches add up, and down them, as many as fit the links, in pieces",
+        "up as many trees as fit the links, with sums in the switches, and down them again, in pieces",
         in_network=trees_in_network,
     ),
 }
 
 
 def algorithm_of(name: str) -> str:
-    """The canonical name of an algorithm. Raises BadInput for an unknown one."""
+    """Return the canonical name of an algorithm. Raises BadInput for an unknown name."""
     known = as_known(name, ALGORITHMS)
     if known not in ALGORITHMS:
         every = ", ".join([OPTIMUM, EVERY, *ALGORITHMS])
@@ -130,7 +130,7 @@ def algorithm_of(name: str) -> str:
 
 
 def algorithms_for(operation: str, names: Iterable[str]) -> list[str]:
-    """The algorithms with these names for an operation; "all": the optimum and every algorithm that computes it.
+    """Return the algorithms with the given names; "all" means the optimum and every algorithm for the operation.
 
     Raises BadInput for an unknown name, and for an algorithm that does not compute the operation.
     """
@@ -147,7 +147,7 @@ def algorithms_for(operation: str, names: Iterable[str]) -> list[str]:
 
 
 def check_suits(algorithm: str, operation: str, plan: Plan, spelling: str, terminals: Callable[[], int]) -> None:
-    """Raise BadInput if a network's plan, and its terminals if known, show that it does not suit."""
+    """Raise BadInput if a network's plan, or its number of terminals, shows that an algorithm does not suit it."""
     says = ""
     if algorithm in POWERS_OF_2:
         ranks = plan.nodes if plan.joined else terminals()
@@ -161,7 +161,7 @@ def check_suits(algorithm: str, operation: str, plan: Plan, spelling: str, termi
 
 
 def _refused(algorithm: str, operation: str, plan: Plan, spelling: str, reason: BadInput) -> BadInput:
-    """The refusal in the words of command, method and configuration; every reason ends with what to choose."""
+    """Return the refusal of an algorithm on a network; if the reason names no alternatives, the message adds some."""
     said = str(reason).removeprefix(f"{algorithm} on ").removeprefix(f"{spelling}: ")
     if "; choose" not in said:
         ring, some = "one_way_ring" if plan.directed else "ring", ("trees",) if plan.nodes <= MOST_PACKED else ()
@@ -183,11 +183,11 @@ def check_pair(algorithm: str, operation: str) -> None:
 
 
 def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int = 0) -> Schedule:
-    """The schedule of an algorithm for an operation, on the nodes that have not failed. Ranks are terminals.
+    """Make the schedule of an algorithm for an operation, on the nodes that have not failed. Ranks are terminals.
 
     root  terminal at which a broadcast begins or a reduce ends
 
-    Raises BadInput if it does not suit the network, Refused if the network is too large for it.
+    Raises BadInput if the algorithm does not suit the network, Refused if the network is too large for it.
     """
     check_pair(algorithm, operation)
     check_network(topology, operation, root)

@@ -1,6 +1,6 @@
-"""The axes of a network: rings and lines through its nodes.
+"""The axes of a network, which are rings and lines through its nodes, and algorithms that go along the axes.
 
-Algorithms that go along one axis after another: the sets of nodes that share data grow axis by axis.
+If an algorithm goes along one axis after another, the sets of nodes that share data grow axis by axis.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from torusweep.networks.topology import Plan, Topology, addresses, node_index
 NOWHERE = -1
 NO_AXES = "expected a lattice, or a product of rings and lines, with all its links"
 PRODUCTS = ("mesh", "slice")  # families of products of rings and lines that are no lattices
-WAYS = 2  # parts of each chunk, one for either direction
+WAYS = 2  # parts of each chunk, one for each direction
 
 
 class AxisSteps(NamedTuple):
-    """One step along an axis in either direction.
+    """One step from every node along an axis, in either direction.
 
-    following  int32[N]  the next node of each; NOWHERE at the end of a line
-    previous   int32[N]
+    following  int32[N]  node after each node; NOWHERE at the end of a line
+    previous   int32[N]  node before each node; NOWHERE at the start of a line
     """
 
     following: np.ndarray
@@ -35,12 +35,12 @@ class AxisSteps(NamedTuple):
 
     @property
     def closed(self) -> bool:
-        """Whether it consists of rings."""
+        """Whether the axis consists of rings."""
         return bool((self.following != NOWHERE).all())
 
 
 def axes_of(topology: Topology) -> list[AxisSteps]:
-    """The axes of a lattice graph or of a product of rings and lines, without axes of one node.
+    """Return the axes of a lattice graph, or of a product of rings and lines; axes of one node are left out.
 
     Raises BadInput for any other network, and for missing links.
     """
@@ -56,7 +56,7 @@ def axes_of(topology: Topology) -> list[AxisSteps]:
 
 
 def may_have_axes(plan: Plan, spelling: str) -> bool:
-    """Whether a network's plan promises axes."""
+    """Whether a network has axes, judged by its plan and spelling; missing links may still prevent them."""
     return not plan.directed and (isinstance(plan.structure, Lattice) or family_of(spelling) in PRODUCTS)
 
 
@@ -88,7 +88,7 @@ def _of_lattice(topology: Topology, shape: Lattice) -> list[AxisSteps]:
 
 
 def _of_product(topology: Topology) -> list[AxisSteps]:
-    """Steps of 1 in each digit, round the end if all links that close the rings exist."""
+    """Return an axis for each digit, with steps of 1; the axis is closed if all links that close its rings exist."""
     radices = topology.plan.radices
     digits = addresses(radices).astype(np.int64)
     present = link_keys(topology)
@@ -107,7 +107,7 @@ def _of_product(topology: Topology) -> list[AxisSteps]:
 
 
 def merged(held: np.ndarray, axis: AxisSteps) -> np.ndarray:
-    """int32[N]: labels of the sets of nodes that an axis joins, if nodes of the same label in `held` are joined."""
+    """int32[N]: label of each node's set, after an axis joins the sets of nodes with equal labels in `held`."""
     nodes = len(held)
     joined = np.flatnonzero(axis.following != NOWHERE)
     ends = held[joined], held[axis.following[joined]]
@@ -123,7 +123,7 @@ def by_dimension(topology: Topology) -> Schedule:
 
 
 def bucket(topology: Topology) -> Schedule:
-    """All-gather along all axes at once: each axis begins with its part of the data, the others follow in turn.
+    """All-gather along all axes at once: each part of the data starts on its own axis, then takes the others in turn.
 
     Source: Sack & Gropp 2015 (multiport bucket algorithm).
     """
@@ -132,12 +132,12 @@ def bucket(topology: Topology) -> Schedule:
 
 
 def all_to_all_by_dimension(topology: Topology) -> Schedule:
-    """All-to-all along one axis after another: in each step all data go to their place along that axis."""
+    """All-to-all along one axis after another: each step moves all data to their destination's place on an axis."""
     return _scattered(topology, axes_of(topology))
 
 
 def all_to_all_bucket(topology: Topology) -> Schedule:
-    """All-to-all along all axes at once, a part of the data for each order of the axes."""
+    """All-to-all along all axes at once: each part of the data takes the axes in a different order."""
     return together([_scattered(topology, order) for order in _turns(axes_of(topology))])
 
 
@@ -160,10 +160,10 @@ def _gathered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
 
 
 def _gather_along(transfers: Transfers, axis: AxisSteps, held: np.ndarray, joined: np.ndarray, step: int) -> int:
-    """Append the steps in which each node passes on its set's data, then earlier sets' data; return the next step.
+    """Append to `transfers` an all-gather along an axis, from `step` on; return the number of the step after it.
 
-    held, joined  labels of the sets that share their data before and after
-    On rings either half goes one way; on lines everything goes both ways.
+    held, joined  int32[N]  labels of the sets of nodes that share their data, before and after
+    Each node passes on its set's data, then that of other sets. On rings each half goes one way; on lines, both ways.
     """
     nodes = len(held)
     _, members, sizes = np.unique(held, return_inverse=True, return_counts=True)
@@ -182,7 +182,7 @@ def _gather_along(transfers: Transfers, axis: AxisSteps, held: np.ndarray, joine
 
 
 def _scattered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
-    """All-to-all: along the last axis first, each chunk goes to the set of the earlier axes that holds its target."""
+    """All-to-all along the axes, last axis first: each chunk goes to the set of the earlier axes with its target."""
     nodes = topology.nodes
     check_transfers(WAYS * len(axes) * nodes * (nodes - 1))
     transfers = Transfers()
@@ -203,7 +203,7 @@ def _scattered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
 
 
 def _nearest(axis: AxisSteps, label: np.ndarray, at: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The node for each chunk, nearest to `at` along the axis, whose set holds the target; ahead of equals."""
+    """For each chunk, the node nearest to `at` along the axis in the target's set; of equally near ones, that ahead."""
     found = np.where(label[at] == label[target], at, NOWHERE)
     ahead, behind = np.arange(len(label)), np.arange(len(label))
     while (found == NOWHERE).any():

@@ -11,8 +11,8 @@ from torusweep.collectives.optimum import Optimum, optimum
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 
-MOST_TRIED = 1024  # nodes, and terminals, of a network on which all algorithms are measured for it; some seconds
-# of networks that are in use: each algorithm's row has the same optimum
+MOST_TRIED = 1024  # most nodes, and terminals, of a network on which all algorithms are measured; some seconds
+# optima of the networks in use, since the rows of all algorithms on a network have the same optimum
 _known: WeakKeyDictionary[Topology, dict[tuple[str, int, bool], Optimum]] = WeakKeyDictionary()
 
 
@@ -25,14 +25,14 @@ def best_known(
     bounds: Optimum | None = None,
     measured: Mapping[str, float] | None = None,
 ) -> Optimum:
-    """The bound of `optimum`, and the least known time.
+    """Return the lower bound of `optimum`, with the least known time.
 
-    If a theorem attains the bound, no algorithm is measured. Otherwise all are, on networks of up to `MOST_TRIED` nodes
-    and terminals; on larger networks only the algorithms of this call count.
+    If a theorem attains the bound, no algorithm is measured. Otherwise all algorithms are measured, on networks of up
+    to `MOST_TRIED` nodes and terminals; on larger networks only the algorithms in `measured` count.
 
-    bounds, measured   the network's `optimum` and cycles of algorithms, where they are there already
+    bounds, measured   the network's `optimum`, and cycles of algorithms by name, if they are already known
 
-    Raises as `optimum` does.
+    Raises BadInput and Refused where `optimum` does.
     """
     of_network = _known.setdefault(topology, {})
     key = (operation, root, use_symmetry)
@@ -46,7 +46,7 @@ def best_known(
 
 
 def _measured(topology: Topology, operation: str, root: int, known: dict[str, float]) -> dict[str, float]:
-    """Cycles of all suitable algorithms."""
+    """Return the cycles of all suitable algorithms, by name; those in `known` are not measured again."""
     for algorithm in algorithms_for(operation, ["all"]):
         if algorithm == OPTIMUM or algorithm in known:
             continue
@@ -58,7 +58,7 @@ def _measured(topology: Topology, operation: str, root: int, known: dict[str, fl
 
 
 def _least(found: Optimum, cycles: Mapping[str, float]) -> Optimum:
-    """The optimum with the time of the fastest algorithm, if that is less than the known time."""
+    """Return the optimum, with the fastest algorithm's time if it is less than the attained time, or none is known."""
     if not cycles:
         return found
     fastest = min(cycles, key=lambda name: cycles[name])

@@ -1,9 +1,9 @@
 """Prove the optimum of a collective operation in whole numbers: a cut or partition, and trees that attain it.
 
-Where a network has automorphisms, trees out of a node of each orbit stand for all their images: the trees of all nodes
-together load the channels of an orbit alike. Which trees load the orbits as the optimum needs is a small linear
-program over trees that take as many links as they can of one orbit, then of the next, in all orders (Edmonds 1971: the
-vertices of what spanning trees can take of each orbit). Elsewhere the trees are packed one by one.
+Where a network has automorphisms, trees out of one node per orbit represent all their images, which together load the
+channels of an orbit equally. A small linear program finds trees that load the orbits as the optimum requires. It
+chooses among trees that take as many links as possible from one orbit, then from the next, for all orders of the orbits
+(Edmonds 1971: the vertices of what spanning trees can take of each orbit). Elsewhere trees are packed one by one.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from torusweep.networks.certificates import MOST_NUMBERS, Group, certificate, ch
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import Topology
 
-MOST_ORDERS = 120  # of orbits of channels, in which trees take them
-PARTS = 10**6  # of what trees carry, where the program's numbers are no small fractions
-Weighted = list[tuple[int, list[int]]]  # (weight, the node before each node, −1 of the root)
+MOST_ORDERS = 120  # orders of the orbits of channels that are tried
+PARTS = 10**6  # largest denominator of a tree's weight
+Weighted = list[tuple[int, list[int]]]  # trees: (weight, parent of each node, −1 for the root)
 
 
 def collective_certificate(topology: Topology, operation: str, root: int, bounds: Optimum) -> str:
-    """The certificate of an operation's bound, and of the time that trees or flows attain.
+    """Return the certificate of an operation's lower bound, and of the time that trees or flows attain.
 
-    Raises BadInput for a network that the checker does not derive, Refused where a proof is too large.
+    Raises BadInput for a network that the checker cannot derive from its spelling, Refused if a proof is too large.
     """
     if operation == IN_NETWORK:
         raise BadInput(f"certificate of {operation}: expected an operation without sums in switches; choose all_reduce")
@@ -56,7 +56,7 @@ def collective_certificate(topology: Topology, operation: str, root: int, bounds
 
 
 def _cut_of(topology: Topology, operation: str, root: int, proof: Cut | Partition | None) -> tuple[list[int], Fraction]:
-    """(the set of each node, numbered in order of appearance; the bound that the sets prove)."""
+    """Return (set of each node, numbered in order of appearance; lower bound that the cut between the sets proves)."""
     part = np.zeros(topology.nodes, np.int64)
     if isinstance(proof, Partition):
         part = proof.part.astype(np.int64)
@@ -78,7 +78,7 @@ def _cut_of(topology: Topology, operation: str, root: int, proof: Cut | Partitio
 
 
 def _trees(topology: Topology, operation: str, root: int, wanted: Fraction) -> tuple[Weighted | None, Group]:
-    """Trees that take the wanted time, or the best trees found; and the group of their images."""
+    """Return trees that attain the time `wanted`, or the best trees found, and the automorphisms that map them."""
     rooted = OPERATIONS[operation].rooted
     trivial = group_of(topology, [], lambda image: True)
     if operation == "all_reduce" and topology.directed:  # sums that go up a tree come down against it
@@ -96,7 +96,7 @@ def _trees(topology: Topology, operation: str, root: int, wanted: Fraction) -> t
 
 
 def _time(topology: Topology, operation: str, trees: Weighted, group: Group) -> Fraction:
-    """Cycles per flit of the operation's size: the busiest link's load, averaged over the images of the trees."""
+    """Cycles per flit of the operation's size: the load of the busiest link, averaged over the images of the trees."""
     tail, head, _ = topology.arcs
     place = dict(zip(zip(tail.tolist(), head.tolist()), group.channel.tolist()))
     load = [0] * (int(group.channel.max()) + 1)
@@ -108,7 +108,7 @@ def _time(topology: Topology, operation: str, trees: Weighted, group: Group) -> 
 
 
 def _taken(operation: str, parent: Sequence[int], place: dict[tuple[int, int], int]) -> Iterator[int]:
-    """The orbit of each channel that the data take."""
+    """Yield the orbit of each channel that an operation's data take in a tree; parent: the parent of each node."""
     for node, above in enumerate(parent):
         if above >= 0 and operation in ("all_gather", "broadcast", "all_reduce"):
             yield place[above, node]
@@ -117,7 +117,7 @@ def _taken(operation: str, parent: Sequence[int], place: dict[tuple[int, int], i
 
 
 def _averaged(topology: Topology, operation: str, root: int, group: Group) -> Weighted | None:
-    """Trees out of a node of each orbit whose images load the channels as evenly as trees can."""
+    """Find trees, out of one node per orbit, whose images load the channels as evenly as possible; None on failure."""
     tail, head, _ = (array.tolist() for array in topology.arcs)
     place = dict(zip(zip(tail, head), group.channel.tolist()))
     if OPERATIONS[operation].rooted:
@@ -160,9 +160,9 @@ def _averaged(topology: Topology, operation: str, root: int, group: Group) -> We
 def _greedy(
     topology: Topology, root: int, group: Group, orders: Sequence[Sequence[int]], reverse: bool
 ) -> Iterator[list[int]]:
-    """Trees out of a root that take as many links as they can of one orbit, then of the next, for each order.
+    """Yield trees out of a root that take as many links as possible from one orbit, then the next, for each order.
 
-    Without directions that differ these are spanning trees of least rank (Prim 1957); directed, they are found alike.
+    They are grown like minimum spanning trees (Prim 1957), which they are if each orbit has both directions of links.
     """
     tail, head, _ = (array.tolist() for array in topology.arcs)
     onwards: list[list[tuple[int, int]]] = [[] for _ in range(topology.nodes)]
@@ -186,7 +186,7 @@ def _greedy(
 
 
 def _packed(topology: Topology, operation: str, root: int, wanted: Fraction) -> Weighted | None:
-    """Trees out of every node, or the root, that share the channels; None if there are none, or too many nodes."""
+    """Pack trees out of every node, or of the root, into the channels; None if none fit, or for too many nodes."""
     channels = channels_of(topology, reverse=operation in ("reduce_scatter", "reduce"))
     nodes, units = topology.nodes, np.zeros(topology.nodes, np.int64)
     if OPERATIONS[operation].rooted:

@@ -17,20 +17,20 @@ from torusweep.networks.names import name_of
 from torusweep.networks.physical import LinkSpeed
 from torusweep.networks.topology import Topology
 
-AT_ONCE = 1 << 24  # pairs of step and channel
+AT_ONCE = 1 << 24  # pairs of a step and a channel whose loads are in memory at once
 
 
 class AlgorithmCost(NamedTuple):
-    """The cost of an algorithm, for sizes so large that bandwidth decides, and for small ones.
+    """The cost of an algorithm: `cycles` decides for large sizes, hops and latency for small ones.
 
-    cycles     cycles per flit of the operation's size: the busiest channel's in each step, summed over steps
+    cycles     cycles per flit of the operation's size: the busiest channel's time in each step, summed over steps
     steps      number of successive steps
     hops       hops of the longest message in each step, summed over steps
     latency    link latencies of the slowest message in each step, summed over steps, in the unit of
                `Topology.latency`
     pipelined  whether the data go through all steps in pieces, at the same time
-    load       float64[A]  flits over each channel, a flit of size, over its bandwidth; in the order of `Topology.arcs`
-    ring       as in its schedule
+    load       float64[A]  flits per flit of size over each channel of `Topology.arcs`, divided by its bandwidth
+    ring       ranks in the order of the algorithm's ring, as in its schedule; None without a single ring
     """
 
     cycles: float
@@ -42,11 +42,11 @@ class AlgorithmCost(NamedTuple):
     ring: np.ndarray | None = None
 
     def seconds(self, size: float, speed: LinkSpeed) -> float:
-        """Time for `size` bytes.
+        """Time, in seconds, of an operation of `size` bytes.
 
-        A step takes its slowest message's latency and its busiest channel's time. A pipeline of D steps and P pieces
-        takes P + D − 1 steps of a P-th of the data; P is the best number. Every step counts as full; with few pieces
-        the time is less, as a simulation shows, which is compared with the time of the first piece alone.
+        A step takes its slowest message's latency plus its busiest channel's time. A pipeline of D steps and P pieces
+        takes P + D − 1 steps, each with 1/P of the data, for the best P. Every step counts as full; simulations with
+        few pieces take less, and are compared with the time of the first piece alone.
         """
         wait, transfer = self.wait(speed), self.cycles * size / speed.bandwidth
         if not self.pipelined or self.steps < 2:
@@ -55,11 +55,11 @@ class AlgorithmCost(NamedTuple):
         return (pieces + self.steps - 1) * (wait / self.steps + transfer / pieces)
 
     def wait(self, speed: LinkSpeed) -> float:
-        """Seconds of all steps for no data."""
+        """Time of all steps without data, in seconds: their latencies alone."""
         return speed.wait(self.hops, self.steps, self.latency)
 
     def pieces(self, size: float, speed: LinkSpeed) -> int:
-        """The best number of pieces of a pipeline, at most one a byte; 1 without a pipeline."""
+        """Best number of pieces for a pipelined operation of `size` bytes, at most one per byte; 1 if not pipelined."""
         if not self.pipelined or self.steps < 2:
             return 1
         wait = self.wait(speed) / self.steps
@@ -73,7 +73,7 @@ class AlgorithmCost(NamedTuple):
 
 
 def cost_of(topology: Topology, schedule: Schedule) -> AlgorithmCost:
-    """Measure a schedule: messages to a neighbour take the channel to it, others shortest paths (`routed`)."""
+    """Measure a schedule. Messages to a neighbour take the channel to it; others take shortest paths (`routed`)."""
     tail, _, port = topology.arcs
     bandwidth = 1.0 if topology.bandwidth is None else topology.bandwidth[tail, port]
     step, source, destination, units = messages_of(schedule)
@@ -119,7 +119,7 @@ def cost_of(topology: Topology, schedule: Schedule) -> AlgorithmCost:
 
 
 def messages_of(schedule: Schedule) -> tuple[np.ndarray, ...]:
-    """(step, source, destination, units) of every message, by step: the transfers of a step between two ranks."""
+    """Return (step, source, destination, units) of all messages, by step: a step's transfers between two ranks."""
     ranks = len(schedule.node)
     key = (schedule.step.astype(np.int64) * ranks + schedule.source) * ranks + schedule.destination
     found, member = np.unique(key, return_inverse=True)
@@ -128,14 +128,14 @@ def messages_of(schedule: Schedule) -> tuple[np.ndarray, ...]:
 
 
 class _FarMessages:
-    """Loads of messages between nodes that are not neighbours; those of equal steps are computed once."""
+    """Loads of messages between nodes that are not neighbours; steps with equal messages are computed once."""
 
     def __init__(self, topology: Topology, schedule: Schedule) -> None:
         self.topology, self.node = topology, schedule.node
         self._known: dict[bytes, tuple[np.ndarray, int, int]] = {}
 
     def loads(self, source: np.ndarray, destination: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, int, int]:
-        """(float64[A] units over each channel, hops of the longest message, latency of the slowest)."""
+        """Return (float64[A] units over each channel, hops of the longest message, latency of the slowest message)."""
         key = b"".join(part.tobytes() for part in (source, destination, units))
         if key not in self._known:
             ends = self.node[source], self.node[destination]
@@ -146,9 +146,9 @@ class _FarMessages:
 
 
 def slowest_path(topology: Topology, source: np.ndarray, destination: np.ndarray) -> int:
-    """The largest latency of a path of fewest hops from one of the nodes to its destination, int[M] each.
+    """Largest latency of any path of fewest hops from each source to its destination, int[M] each.
 
-    Hosts that forward nothing begin and end paths alone.
+    Hosts that forward nothing are only at the ends of paths.
     """
     roots, row = np.unique(source, return_inverse=True)
     hops = hops_of(topology, source, destination)
@@ -171,11 +171,11 @@ def slowest_path(topology: Topology, source: np.ndarray, destination: np.ndarray
 def routed(
     topology: Topology, source: np.ndarray, destination: np.ndarray, units: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """(float64[A] units over each channel, hops of the longest) of messages from node to node by minimal routing.
+    """Route messages minimally; return (float64[A] units over each channel, hops of the longest message).
 
-    If each node has a terminal, all shortest paths share equally. On other networks each node splits in proportion to
-    the bandwidth of the links that lead nearer, as switches do (weighted ECMP). Raises BadInput for a message without
-    a path, since hosts forward nothing.
+    If each node has a terminal, all shortest paths share a message equally. On other networks each node splits it in
+    proportion to the bandwidth of the links that lead nearer, as switches do (weighted ECMP). Raises BadInput if hosts
+    that forward nothing leave a message without a path.
     """
     tail, _, port = topology.arcs
     roots, row = np.unique(source, return_inverse=True)
@@ -198,7 +198,7 @@ def routed(
 
 
 def hops_of(topology: Topology, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-    """int32[M]: hops of messages from node to node. Raises BadInput if hosts that forward nothing leave no path."""
+    """int32[M]: hops of each message. Raises BadInput if hosts that forward nothing leave a message without a path."""
     roots, row = np.unique(source, return_inverse=True)
     hops: np.ndarray = hops_between(topology, roots)[row, destination]
     lost = np.flatnonzero(hops < 0)

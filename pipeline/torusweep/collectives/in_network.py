@@ -1,9 +1,9 @@
 """All-reduce with sums in switches: every node adds the flits that come up a tree, and copies the sum on its way down.
 
-Trees span the terminals, by way of any switches; a tree takes each of its links once in each direction. Which trees
-share the links best is a linear program over trees, to which the cheapest one at the program's prices is added as long
-as it pays (column generation). The cheapest tree is found by a heuristic (Mehlhorn 1988), so the result is attained,
-but no bound; on networks without switches it is a spanning tree, and exact.
+Trees span the terminals, by way of any switches, and use each of their links once in each direction. A linear program
+shares the links among trees; while it improves the result, the cheapest tree at the program's prices is added (column
+generation). A heuristic finds the cheapest tree (Mehlhorn 1988), so the result can be attained but is no bound. On
+networks without switches that tree is a minimum spanning tree, and the result is exact.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.links import flit_matrix
 from torusweep.networks.topology import Topology
 
-MOST_NODES = 1024  # with switches; about a minute
-MOST_ROUNDS = 300  # of the linear program
-PAYS = 1e-9  # relative, of a tree's price
-FEW = 2520  # parts of the data, of which trees take whole numbers if they can
-MANY = 1 << 30  # else
-Tree = tuple[int, ...]  # its links, ascending
+MOST_NODES = 1024  # of a network with switches; about a minute
+MOST_ROUNDS = 300  # solutions of the linear program, beside one per node
+PAYS = 1e-9  # least relative saving in price for which a tree is added
+FEW = 2520  # most equal parts of the data that are tried, to give every tree a whole number of parts
+MANY = 1 << 30  # otherwise, parts for the tree with the most data
+Tree = tuple[int, ...]  # numbers of the tree's links, ascending
 
 
 class SharedLinks(NamedTuple):
-    """Links of two directions: ends int64[E] each, one < other, and the flits int64[E] that each direction carries."""
+    """Bidirectional links: their ends one < other, int64[E] each, and room int64[E], the flits of each direction."""
 
     one: np.ndarray
     other: np.ndarray
@@ -42,12 +42,12 @@ class SharedLinks(NamedTuple):
 
 
 class Packing(NamedTuple):
-    """Trees that share the links.
+    """Trees that share the links of a network.
 
-    links
+    links   the network's links
     trees   trees that span the terminals
     share   float64[T] flits of each tree, in the cycles of `flit_matrix`
-    part    int64[N]: set of each node, with a terminal in each set; between these sets the trees lack room
+    part    int64[N]   set of each node; each set has a terminal, and the links between the sets limit the trees
     """
 
     links: SharedLinks
@@ -57,7 +57,7 @@ class Packing(NamedTuple):
 
 
 def trees_in_network(topology: Topology) -> Schedule:
-    """All-reduce up and down as many trees, which span the terminals, as fit the links. Its ranks are nodes.
+    """All-reduce up, then down, as many trees that span the terminals as fit the links. All nodes are ranks.
 
     If each node has a terminal, these are the trees of `all_reduce_trees`.
     """
@@ -74,9 +74,9 @@ def trees_in_network(topology: Topology) -> Schedule:
     return all_reduced(mirrored(down), down)
 
 
-@lru_cache(maxsize=2)  # the bound asks for it, and the algorithm
+@lru_cache(maxsize=2)  # used for the bound, and for the algorithm
 def packing_of(topology: Topology) -> Packing:
-    """Pack as many flits as the trees found allow. Raises Refused for a network of too many nodes."""
+    """Find trees that together carry the most flits. Raises Refused for a network of more than `MOST_NODES` nodes."""
     if topology.nodes > MOST_NODES:
         raise Refused(
             f"trees_in_network on {topology.spelling}: expected at most {MOST_NODES:,} nodes, got {topology.nodes:,}"
@@ -89,7 +89,7 @@ def packing_of(topology: Topology) -> Packing:
 
 
 def packed(links: SharedLinks, nodes: int, members: np.ndarray) -> tuple[list[Tree], np.ndarray, np.ndarray]:
-    """(trees that span the members, float64[T] flits of each, float64[E] price of each link).
+    """Solve the linear program: (trees that span the members, float64[T] flits of each, float64[E] price of each link).
 
     members   int[M] nodes, ascending, joined by links
     """
@@ -112,7 +112,7 @@ def packed(links: SharedLinks, nodes: int, members: np.ndarray) -> tuple[list[Tr
 
 
 def _from_each(links: SharedLinks, nodes: int, members: np.ndarray) -> Iterator[Tree]:
-    """Yield a tree of shortest paths to the members out of every node that reaches them."""
+    """Yield, for every node that reaches all members, a tree of shortest paths from that node to the members."""
     numbers = np.arange(1, len(links.one) + 1)
     graph = scipy.sparse.csr_array((numbers, (links.one, links.other)), shape=(nodes, nodes))
     graph = (graph + graph.T).tocsr()
@@ -131,8 +131,8 @@ def _from_each(links: SharedLinks, nodes: int, members: np.ndarray) -> Iterator[
 
 
 def _cheapest(links: SharedLinks, nodes: int, members: np.ndarray, price: np.ndarray) -> Tree:
-    """A tree that spans the members at about the least price: at most twice that (Mehlhorn 1988)."""
-    least = max(float(price.max()), 1.0) * 1e-12  # a link without a price is one nevertheless
+    """Return a tree that spans the members for at most twice the least total price (Mehlhorn 1988)."""
+    least = max(float(price.max()), 1.0) * 1e-12  # keeps links of price 0 in the sparse graph
     graph = scipy.sparse.csr_array((price + least, (links.one, links.other)), shape=(nodes, nodes))
     away, before, nearest = scipy.sparse.csgraph.dijkstra(
         graph, directed=False, indices=members, min_only=True, return_predecessors=True
@@ -164,7 +164,7 @@ def _cheapest(links: SharedLinks, nodes: int, members: np.ndarray, price: np.nda
 
 
 def _parts(links: SharedLinks, nodes: int, members: np.ndarray, price: np.ndarray) -> np.ndarray:
-    """int64[N]: a set for each node. Links without a price join nodes; sets without a member join the nearest."""
+    """int64[N]: set of each node, which is that of its nearest member by price; links of price 0 join the sets."""
     graph = scipy.sparse.csr_array((price + PAYS, (links.one, links.other)), shape=(nodes, nodes))
     nearest = scipy.sparse.csgraph.dijkstra(
         graph, directed=False, indices=members, min_only=True, return_predecessors=True
@@ -176,7 +176,7 @@ def _parts(links: SharedLinks, nodes: int, members: np.ndarray, price: np.ndarra
 
 
 def _parents(links: SharedLinks, nodes: int, tree: Tree) -> tuple[int, np.ndarray]:
-    """(a root, int32[N] the node before each of the tree's, `ROOT` elsewhere)."""
+    """Return (root of the tree, int32[N] parent of each node in the tree; `ROOT` for the root and all other nodes)."""
     beside: dict[int, list[int]] = {}
     for place in tree:
         one, other = int(links.one[place]), int(links.other[place])
@@ -194,7 +194,7 @@ def _parents(links: SharedLinks, nodes: int, tree: Tree) -> tuple[int, np.ndarra
 
 
 def _in_parts(share: np.ndarray) -> np.ndarray:
-    """int64[T]: whole numbers in the same proportions, exactly if few parts suffice."""
+    """int64[T]: whole numbers in the proportions of `share`, exactly if at most `FEW` parts in all suffice."""
     scale = np.arange(1, FEW + 1)[:, None] / share.sum()
     off = np.abs(share * scale - np.rint(share * scale)).max(axis=1)
     exact = np.flatnonzero(off < 1e-7)

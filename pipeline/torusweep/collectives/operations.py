@@ -1,9 +1,9 @@
 """The collective operations, their sizes, and their bandwidths.
 
-The size of an operation is that of NVIDIA's nccl-tests (doc/PERFORMANCE.md): the gathered vector for all_gather, the
-vector that a terminal brings for reduce_scatter, all_reduce, broadcast, reduce and all_to_all.
+The size of an operation is defined as in NVIDIA's nccl-tests (doc/PERFORMANCE.md): the gathered vector for all_gather,
+and the vector that a terminal contributes for reduce_scatter, all_reduce, broadcast, reduce and all_to_all.
 
-The module also gives channels and terminals the form that the kernels of cuts and trees take.
+The module also converts channels and terminals to the form that the kernels for cuts and trees take.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ IN_NETWORK = "all_reduce_in_network"
 
 
 class OperationKind(NamedTuple):
-    """An operation: its meaning, bus (N → bus bandwidth over size per time, as in nccl-tests), and rooted or not."""
+    """An operation's meaning, whether it is rooted, and bus: bus bandwidth over size per time for N terminals."""
 
     meaning: str
     bus: Callable[[int], float]
@@ -43,16 +43,16 @@ OPERATIONS = {
     "reduce_scatter": OperationKind("every terminal gets its part of the sum of all vectors", _others),
     "all_reduce": OperationKind("every terminal gets the sum of all vectors", lambda terminals: 2 * _others(terminals)),
     IN_NETWORK: OperationKind(
-        "the same where switches, too, add vectors up and copy sums", lambda terminals: 2 * _others(terminals)
+        "like all_reduce, but switches add vectors and copy sums, too", lambda terminals: 2 * _others(terminals)
     ),
     "broadcast": OperationKind("every terminal gets the root's vector", lambda _: 1.0, rooted=True),
     "reduce": OperationKind("the root gets the sum of all vectors", lambda _: 1.0, rooted=True),
-    "all_to_all": OperationKind("every terminal gets a part of its own from each", _others),
+    "all_to_all": OperationKind("every terminal gets a different part from each terminal", _others),
 }
 
 
 def operation_of(name: str) -> str:
-    """The name of an operation, also written all-reduce or ALLREDUCE. Raises BadInput for an unknown one."""
+    """Return the name of an operation, also if written all-reduce or ALLREDUCE. Raises BadInput for an unknown name."""
     known = as_known(name, OPERATIONS)
     if known not in OPERATIONS:
         raise BadInput(f"unknown operation '{name}'{nearest(name, OPERATIONS)}; there are {', '.join(OPERATIONS)}")
@@ -60,7 +60,7 @@ def operation_of(name: str) -> str:
 
 
 def check_network(topology: Topology, operation: str, root: int = 0) -> None:
-    """Raise BadInput if an operation has no meaning on a network."""
+    """Raise BadInput if a network lacks the root, two nodes with terminals, or paths between all terminals."""
     terminals, name = len(topology.terminals), f"{operation} on {topology.spelling}"
     if len(np.unique(topology.terminals)) < 2:
         inside = "; links inside a router are not modelled: give terminals nodes of their own in a file, or" * (
@@ -83,9 +83,9 @@ def check_network(topology: Topology, operation: str, root: int = 0) -> None:
 
 
 def hops_between(topology: Topology, nodes: np.ndarray) -> np.ndarray:
-    """int32[S, N]: hops of a message from some nodes, int[S], to each node; −1 without a path.
+    """int32[S, N]: hops of a message from each of the given nodes, int[S], to every node; −1 without a path.
 
-    No message passes a host that forwards nothing (`Topology.ends`).
+    No message passes through a host that forwards nothing (`Topology.ends`).
     """
     if topology.ends is None:
         return hops_from(channels_of(topology), nodes)
@@ -94,7 +94,7 @@ def hops_between(topology: Topology, nodes: np.ndarray) -> np.ndarray:
 
 
 def hops_of_split(parted: Split, nodes: np.ndarray) -> np.ndarray:
-    """int32[S, N + H]: hops from some nodes of a split network; 0 from a host's start to its end, −1 without a path."""
+    """int32[S, N + H]: hops from given nodes of a split network; 0 from a host's start to its end, −1 without path."""
     tail, port = np.nonzero(parted.ports != NO_PORT)
     first = np.searchsorted(tail, np.arange(parted.nodes + 1))
     ones = np.ones(len(tail), np.int64)
@@ -105,19 +105,19 @@ def hops_of_split(parted: Split, nodes: np.ndarray) -> np.ndarray:
 
 
 def cycles_of(topology: Topology) -> Fraction:
-    """The fewest cycles in which every channel carries a whole number of flits; 1 without bandwidths."""
+    """Fewest cycles in which every channel carries a whole number of flits; 1 if the network has no bandwidths."""
     return fewest_cycles(topology.plan.bandwidths)
 
 
 def alike(topology: Topology) -> bool:
-    """Whether all channels have one link each, of the same bandwidth."""
+    """Whether every channel is a single link, and all links have the same bandwidth."""
     return topology.capacity is None and len(set(topology.plan.bandwidths)) <= 1
 
 
 def channels_of(topology: Topology, *, reverse: bool = False) -> Channels:
-    """The network's channels with their flits in `cycles_of` cycles; reverse: each in the other direction.
+    """Return the channels with their flits per `cycles_of` cycles; with reverse, each channel's direction is reversed.
 
-    Raises Refused like `flit_matrix`.
+    Raises Refused where `flit_matrix` does.
     """
     matrix, _ = flit_matrix(topology)
     if topology.directed:
@@ -131,5 +131,5 @@ def has_switches(topology: Topology) -> bool:
 
 
 def weight_of(topology: Topology) -> np.ndarray:
-    """int64[N]: terminals at each node."""
+    """int64[N]: number of terminals at each node."""
     return np.bincount(topology.terminals, minlength=topology.nodes)

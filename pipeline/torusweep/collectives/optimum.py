@@ -33,8 +33,8 @@ from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.quantities import counted
 
-FEW_PHASES = 3  # of a maximum flow out of one node, through a few channels
-MOST_WORK = 2e10  # channels that all maximum flows together may look at; about a minute
+FEW_PHASES = 3  # of the algorithm for a maximum flow out of one node, through a few channels
+MOST_WORK = 2e10  # visits of channels by all maximum flows together; about a minute
 TREES = "packing spanning trees (Edmonds 1973)"
 SPLIT = "packing trees (Edmonds 1973; Bang-Jensen, Frank & Jackson 1995)"
 PACKED = "packing undirected spanning trees (Nash-Williams 1961; Tutte 1961)"
@@ -52,7 +52,7 @@ class Cut(NamedTuple):
     enters     whether the data must enter that set, rather than leave it
     terminals  number of terminals whose data must cross
     links      number of links in that direction
-    capacity   their capacity, in flits a cycle
+    capacity   capacity of these links, in flits per cycle
     """
 
     nodes: np.ndarray
@@ -67,8 +67,8 @@ class Partition(NamedTuple):
 
     part       int32[N]  set of each node, from 0; −1 for a node without a terminal
     parts      number of sets
-    links      number of links between them, in both directions
-    capacity   their capacity, in flits a cycle
+    links      number of links between the sets, in both directions together
+    capacity   capacity of these links, in flits per cycle
     """
 
     part: np.ndarray
@@ -78,12 +78,12 @@ class Partition(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """A lower bound of the time, and the best known time (attained), in cycles per flit of the size.
+    """A lower bound of an operation's time, and the best known time, in cycles per flit of the size.
 
-    attained  None if unknown
-    proof     the cut or partition that proves the bound; None if a linear program does
+    attained  best known time; None if it is unknown
+    proof     the cut or partition that proves the bound; None if a linear program proves it
     because   the proof of the bound in words
-    by        the algorithm or theorem that attains the time; "" if `because` says it
+    by        the algorithm or theorem that attains the time, in words; "" if `because` already names it
     """
 
     bound: float
@@ -94,12 +94,12 @@ class Optimum(NamedTuple):
 
     @property
     def met(self) -> bool:
-        """Whether the two meet, so that both are the optimum; linear programs prove as many digits as `CLOSED`."""
+        """Whether the attained time equals the bound, within the relative error `CLOSED` of linear programs."""
         return self.attained is not None and self.attained <= self.bound * (1 + CLOSED)
 
     @property
     def method(self) -> str:
-        """The proof of the bound, and the algorithm that attains it or comes nearest."""
+        """The proof of the bound, and the algorithm that attains the bound or comes nearest, in words."""
         if self.attained is None:
             return f"no less: {self.because}; {UNKNOWN}"
         if self.met:
@@ -108,14 +108,14 @@ class Optimum(NamedTuple):
 
 
 def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: bool = True) -> Optimum:
-    """A bound that no algorithm beats, and the time that theorems attain.
+    """Return a lower bound that no algorithm beats, and the time that theorems attain.
 
-    Ranks pass on what they get, also at hosts that forward nothing.
+    Ranks may send on data that they received, even ranks at hosts that forward no packets.
 
-    root   of broadcast and reduce: a terminal
+    root   number of the terminal that is the root of a broadcast or reduce
 
-    Raises BadInput where fewer than two terminals, or an operation on a network in parts, make it meaningless;
-    Refused where the network is too large.
+    Raises BadInput if fewer than two nodes have terminals, or terminals are not joined; Refused if the network is too
+    large.
     """
     check_network(topology, operation, root)
     topology = relaying(topology)
@@ -131,7 +131,7 @@ def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: 
 
 
 def _numbered(proof: Cut | Partition | None, topology: Topology) -> Cut | Partition | None:
-    """The proof of the network without its failed nodes, with the numbers of all nodes."""
+    """Renumber a proof for the network without failed nodes, to the numbers of nodes in the whole network."""
     alive = np.flatnonzero(topology.works).astype(np.int32)
     if isinstance(proof, Cut):
         return proof._replace(nodes=alive[proof.nodes])
@@ -143,10 +143,10 @@ def _numbered(proof: Cut | Partition | None, topology: Topology) -> Cut | Partit
 
 
 def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optimum:
-    """All-gather: N⁻¹ max |S| / c(δ⁺S) over sets S of terminals (Zhao et al. 2023, ForestColl, theorem 1).
+    """Bound an all-gather by N⁻¹ max |S| / c(δ⁺S) over sets S of terminals (Zhao et al. 2023, ForestColl, theorem 1).
 
-    The rate x = min c(δ⁺S) / w(S) is that at which every terminal can send to all: trees that span the network can be
-    packed as long as no cut is too narrow (`_attained`). reverse: reduce-scatter, the same against the channels.
+    Every terminal can send to all others at the rate x = min c(δ⁺S) / w(S): trees that span the network can be packed
+    if no cut is too narrow (`_attained`). reverse: bound a reduce-scatter, an all-gather with all channels reversed.
     """
     channels, weight = channels_of(topology, reverse=reverse), weight_of(topology)
     found = orbits(topology, use_symmetry=use_symmetry)
@@ -163,11 +163,11 @@ def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optim
 
 
 def _attained(topology: Topology, weight: np.ndarray) -> str:
-    """The trees out of terminals, or into them, that attain the bound by cuts, in words; "" if unknown.
+    """Describe the trees, out of terminals or into them, that attain the bound by cuts; "" if none are known.
 
-    Trees to all nodes can be packed as no cut is too narrow (Edmonds 1973). A node without a terminal need not be in
-    them; its channels in and out can be joined in pairs if they are equally many (Bang-Jensen, Frank & Jackson 1995).
-    Elsewhere a node that copies what enters it may be of use in some trees and not in others, and cuts do not decide.
+    Trees to all nodes can be packed, as no cut is too narrow (Edmonds 1973). They need not contain a node without a
+    terminal, whose channels in and out can be joined in pairs if their numbers are equal (Bang-Jensen, Frank & Jackson
+    1995). Otherwise a node may usefully copy data in some trees and not in others, and cuts do not decide.
     """
     entering, leaving = strengths(flit_matrix(topology)[0])
     bare = (weight == 0) & (entering + leaving > 0)  # failed nodes have no channels
@@ -185,7 +185,7 @@ def _check_work(topology: Topology, visits: float, remedy: str) -> None:
 
 
 def _cut(topology: Topology, best: RatioCut, weight: int, *, enters: bool) -> Cut:
-    """The cut between a set of nodes, which data leave (enters: enter), and the others."""
+    """Return the cut between the set of nodes in `best`, which data leave (enter, if `enters`), and all other nodes."""
     members, others = np.flatnonzero(best.inside), np.flatnonzero(~best.inside)
     inner = len(members) <= len(others)
     out = channel_matrix(topology).T if enters else channel_matrix(topology)
@@ -195,9 +195,9 @@ def _cut(topology: Topology, best: RatioCut, weight: int, *, enters: bool) -> Cu
 
 
 def _from_root(topology: Topology, operation: str, root: int) -> Optimum:
-    """Broadcast: 1 over the least number of channels that must fail to cut off a terminal from the root.
+    """Bound a broadcast by 1 over the least number of channels whose removal cuts a terminal off from the root.
 
-    As many trees out of the root can be packed as channels must fail (`_attained`).
+    The same number of trees out of the root can be packed (`_attained`). A reduce is a broadcast on reversed channels.
     """
     reverse = operation == "reduce"
     channels, weight = channels_of(topology, reverse=reverse), weight_of(topology)
@@ -214,7 +214,7 @@ def _from_root(topology: Topology, operation: str, root: int) -> Optimum:
 
 
 def _all_to_all(topology: Topology, *, use_symmetry: bool) -> Optimum:
-    """All-to-all is uniform traffic: the greatest throughput of any routing, by linear programming."""
+    """Bound an all-to-all, which is uniform traffic, by the greatest throughput of any routing (linear programming)."""
     try:
         found = capacity(topology, "uniform", use_symmetry=use_symmetry)
     except Refused:  # too large a linear program
@@ -238,15 +238,15 @@ def _all_to_all(topology: Topology, *, use_symmetry: bool) -> Optimum:
 
 
 def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
-    """All-reduce: max (|P| − 1) / c(P) over partitions P, c(P) flits a cycle between the parts; or bounds of it.
+    """Bound an all-reduce by max (|P| − 1) / c(P) over partitions P, with c(P) flits per cycle each way between parts.
 
-    No less: that each of p parts knows of all others takes 2p − 2 messages in one direction (Harary & Schwenk 1974) for
-    each flit of the vectors, and a message takes a channel between parts for a cycle. Attained: c(P) / (|P| − 1) is the
-    rate at which undirected spanning trees can be packed (Nash-Williams 1961; Tutte 1961); a flit's parts are added
-    up along a tree, and the sum comes back along the same links, against them.
+    No algorithm is faster: for each flit of the vectors, p parts need 2p − 2 one-way messages until each part knows of
+    all others (Harary & Schwenk 1974), and a message occupies a channel between parts for a cycle. The bound is
+    attained: c(P) / (|P| − 1) is the rate at which undirected spanning trees can be packed (Nash-Williams 1961; Tutte
+    1961). Flits are added up along a tree, and the sum returns along the same links in the other direction.
 
-    The trees need terminals at all nodes, and links of two directions. Elsewhere reduce-scatter and all-gather attain
-    the sum of their times. Nodes without terminals that add up or copy flits would break the bound.
+    The trees need terminals at all nodes and bidirectional links. On other networks, reduce-scatter and then all-gather
+    attain the sum of their times. Nodes without terminals that add up or copy flits would break the bound.
     """
     weight = weight_of(topology)
     channels = channels_of(topology)
@@ -268,10 +268,10 @@ def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
 
 
 def _all_reduce_in_network(topology: Topology, *, use_symmetry: bool) -> Optimum:
-    """All-reduce with sums in switches: 1 / c(S) for a set S of nodes, with terminals inside and outside.
+    """Bound an all-reduce with sums in switches by max 1 / c(S) over sets S with terminals inside and outside.
 
-    Each flit of the sum crosses the cut in both directions, whoever adds up; or as for `_all_reduce`, for a partition
-    into sets that each have a terminal. Where each node has a terminal that adds up, switches are nothing new.
+    Each flit of the sum crosses the cut in both directions, whichever node adds up. The bound of `_all_reduce` also
+    holds, for partitions into sets that each have a terminal; if each node has a terminal, it is the only bound.
     """
     weight, channels = weight_of(topology), channels_of(topology)
     if weight.all():
@@ -294,7 +294,7 @@ def _all_reduce_in_network(topology: Topology, *, use_symmetry: bool) -> Optimum
 
 
 def _symmetric_all_reduce(topology: Topology) -> Optimum:
-    """The optimum if all nodes look alike: δ links or more leave every set (Mader 1971), so all nodes decide."""
+    """Return the optimum if all nodes look alike: δ links or more leave any set (Mader 1971), so nodes alone decide."""
     nodes = topology.nodes
     flits = 2 * topology.links * (topology.plan.bandwidths or (Fraction(1),))[0]
     partition = Partition(np.arange(nodes, dtype=np.int32), nodes, 2 * topology.links, flits)
@@ -303,7 +303,7 @@ def _symmetric_all_reduce(topology: Topology) -> Optimum:
 
 
 def _links_between(topology: Topology, part: np.ndarray) -> int:
-    """Links between different parts, int[N], in both directions."""
+    """Number of links between different sets, in both directions together. part: int[N], set of each node."""
     tail, head, port = topology.arcs
     crossing = part[tail] != part[head]
     return int(crossing.sum() if topology.capacity is None else topology.capacity[tail, port][crossing].sum())
@@ -346,7 +346,7 @@ def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry:
 
 
 def _narrowest(topology: Topology, weight: np.ndarray) -> Cut:
-    """The narrowest cut that separates terminals, in either direction."""
+    """Return the narrowest cut that separates terminals, in either direction."""
     members = np.flatnonzero(weight)
     source = np.zeros(topology.nodes, np.int64)
     source[members[0]] = 1

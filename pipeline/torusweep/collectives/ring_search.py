@@ -1,4 +1,4 @@
-"""Searches for Hamiltonian cycles: one of links of one direction, and several that share the links among them."""
+"""Searches for Hamiltonian cycles: a single cycle, over one-way or bidirectional links, or several that share links."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 import scipy
 from torusweep_kernels.cuts import Channels
 
-SEED = 1  # of the searches: the same rings in every run
-ROTATIONS = 400  # for each node, until a search for a single ring gives up
-MOVES = 200_000  # channels that a search for a ring of one direction looks at, about, beside two for each node
-TRIES = 40  # packings that are tried, of a small network
-PATIENCE = 40  # rotations or exchanges for each node, in place of ROTATIONS, where a ring is one of a packing
-MOST_TRIED = 20_000  # channels over which rings of all tries go
-MOST_RINGS = 64  # that a packing may have
-Widths = list[dict[int, int]]  # of each node: head → links that are left
+SEED = 1  # of the searches, so that every run finds the same rings
+ROTATIONS = 400  # per node, until a search for a single ring gives up
+MOVES = 200_000  # about the number of channels that a search for a one-way ring visits, beside two tries per node
+TRIES = 40  # packings that are tried on a small network
+PATIENCE = 40  # rotations or exchanges per node, in place of ROTATIONS, in a search for several rings
+MOST_TRIED = 20_000  # channels of the rings of all tries together
+MOST_RINGS = 64  # of a packing
+Widths = list[dict[int, int]]  # for each node, head → number of links that no ring uses yet
 
 
 def packed_rings(channels: Channels, *, directed: bool) -> list[list[int]]:
-    """Rings through all nodes that use no link more often than it carries flits; [] if none is found.
+    """Find rings through all nodes that together use no link more often than its capacity; [] if none are found.
 
-    The random packing with the most rings is returned: at most half of the links of a node, or as many as enter it and
-    as leave it.
+    Returns the random packing with the most rings. The number of rings is at most half the number of links at a node
+    or, if directed, the number of links into a node and out of it.
     """
     widths = channels.capacity
     nodes = len(channels.first) - 1
@@ -56,12 +56,12 @@ def packed_rings(channels: Channels, *, directed: bool) -> list[list[int]]:
 
 
 def _most(tail: np.ndarray, head: np.ndarray, widths: np.ndarray, nodes: int) -> int:
-    """The least width of the channels out of a node, or into one."""
+    """Least total width of the channels out of a single node, or into a single node."""
     return min(int(np.bincount(end, widths, nodes).min()) for end in (tail, head))
 
 
 def rotated(neighbours: Sequence[dict[int, int]], draw: random.Random, patience: int = ROTATIONS) -> list[int] | None:
-    """A Hamiltonian cycle by Pósa's rotations; None if the search gives up."""
+    """Find a Hamiltonian cycle by Pósa's rotations; None if the search gives up."""
     nodes = len(neighbours)
     if nodes < 3 or min(sum(widths.values()) for widths in neighbours) < 2:
         return None
@@ -89,10 +89,10 @@ def rotated(neighbours: Sequence[dict[int, int]], draw: random.Random, patience:
 
 
 def directed_ring(heads: Sequence[dict[int, int]], draw: random.Random, patience: int = ROTATIONS) -> list[int] | None:
-    """A Hamiltonian cycle of links of one direction; None if there is none, or the search gives up.
+    """Find a Hamiltonian cycle of one-way links; None if there is none, or the search gives up.
 
     Cycles that cover all nodes are a perfect matching of tails and heads. Exchanging links along an alternating cycle
-    gives other covers; one is kept if it has no more cycles (of equally many, to leave dead ends).
+    gives another cover, which is kept if it has no more cycles. Equally many are allowed, to leave dead ends.
     """
     nodes = len(heads)
     listed = [(tail, head) for tail, others in enumerate(heads) for head in others]
@@ -122,7 +122,7 @@ def directed_ring(heads: Sequence[dict[int, int]], draw: random.Random, patience
 def _exchanged(
     heads: Sequence[dict[int, int]], following: Sequence[int], tail: int, head: int, draw: random.Random
 ) -> list[int] | None:
-    """The cover with a link from tail to head instead of theirs: a shortest alternating cycle, breadth first."""
+    """Put the link tail → head into a cover by a shortest alternating cycle, found breadth first; None without one."""
     owner = {node: before for before, node in enumerate(following)}
     goal, begin = following[tail], owner[head]
     came: dict[int, tuple[int, int]] = {begin: (-1, -1)}  # tail that needs another head → (tail before, head it takes)
@@ -145,7 +145,7 @@ def _exchanged(
 
 
 def _cycles(following: Sequence[int]) -> list[list[int]]:
-    """The cycles of a permutation."""
+    """Return the cycles of a permutation; following: the element after each element."""
     seen, found = [False] * len(following), []
     for start in range(len(following)):
         if seen[start]:

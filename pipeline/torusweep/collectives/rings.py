@@ -1,7 +1,7 @@
 """Rings through all nodes of a network: one, or several that share no link.
 
-Hamiltonian cycles that share no link are found by exchanging links between sets that cover each node twice. In the
-algorithms on rings, each rank passes on the data of the rank before.
+Hamiltonian cycles that share no link are found by exchanging links between sets with two links at each node. In the
+algorithms on rings, each rank passes on the data that it received from the rank before.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from torusweep.networks.topology import Topology
 
 ONE_WAY = "expected links in both directions"
 ONE_EACH = "expected one terminal at each node"
-LINK_SETS_SEED = 1  # of the search: the same rings in every run
-EXCHANGES = 200  # of squares, for each node, until the search gives up
+LINK_SETS_SEED = 1  # of the search, so that every run finds the same rings
+EXCHANGES = 200  # of squares, per node, until the search gives up
 
 
 class _LinkSets:
-    """The links of all axes in sets: two at each node, and at most one set with one at each node.
+    """The links of all axes, in sets with two links at each node, and at most one set with one link at each node.
 
     owner[j][v]  the set of the link from v along axis j
     ring[k][v]   a label of the ring of set k that goes through v
@@ -59,14 +59,14 @@ class _LinkSets:
         self.count[number], self.ring[number] = scipy.sparse.csgraph.connected_components(graph, directed=False)
 
     def ends(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """(tails, heads) of the links of a set."""
+        """Return (tails, heads) of the links of a set."""
         everyone = np.arange(self.nodes)
         tails = [np.flatnonzero((own == number) & (tail == everyone)) for own, tail in zip(self.owner, self.tail)]
         heads = [axis.following[some] for axis, some in zip(self.axes, tails)]
         return np.concatenate(tails), np.concatenate(heads)
 
     def exchange(self, node: int, one: int, other: int) -> None:
-        """Exchange the sides of the square of two axes at a node between their sets, if they do not get more rings."""
+        """Exchange the sides of the square of two axes at a node between two sets, unless the sets get more rings."""
         along, across = int(self.axes[one].following[node]), int(self.axes[other].following[node])
         sides = (
             (one, int(self.tail[one][node])),
@@ -103,7 +103,7 @@ class _LinkSets:
         return self.tail[axis][self.axes[axis].following[0]] == self.tail[axis][0]
 
     def walk(self, number: int) -> np.ndarray:
-        """The nodes of a set that is one ring, in its order."""
+        """Return the nodes of a set that is a single ring, in the order of the ring."""
         beside: list[list[int]] = [[] for _ in range(self.nodes)]
         for tail, head in zip(*(ends.tolist() for ends in self.ends(number))):
             beside[tail].append(head)
@@ -117,7 +117,7 @@ class _LinkSets:
 
 
 def exchanged(nodes: int, axes: Sequence[AxisSteps]) -> list[np.ndarray] | None:
-    """Hamiltonian cycles that share no link, by exchanging the sides of squares; None if the search gives up."""
+    """Find Hamiltonian cycles that share no link by exchanging the sides of squares; None if the search gives up."""
     draw = random.Random(LINK_SETS_SEED)
     sets = _LinkSets(nodes, axes)
     for _ in range(EXCHANGES * nodes):
@@ -129,12 +129,12 @@ def exchanged(nodes: int, axes: Sequence[AxisSteps]) -> list[np.ndarray] | None:
 
 
 def ring_of(topology: Topology) -> tuple[np.ndarray, int]:
-    """(int32[N] the nodes in the order of a ring, the most hops between successive nodes).
+    """Find a ring: return (int32[N] the nodes in the order of the ring, most hops between successive nodes).
 
-    It is one hop if a Hamiltonian cycle is found: through the box of the addresses where that is a grid, else by
-    rotations of a growing path (Pósa 1976), or from cycles that cover a network of one-way links. Otherwise an order
-    with messages over several hops: two in a grid of odd sides, which is bipartite with one node more of one colour, so
-    that it has no Hamiltonian cycle.
+    All nodes are one hop apart if a Hamiltonian cycle is found: in the box of the addresses, if that is a grid; else by
+    rotations of a growing path (Pósa 1976) or, with one-way links, from cycles that cover the network. Without one,
+    some messages take several hops: two in a grid of odd sides, which is bipartite with one node more of one colour,
+    and so has no Hamiltonian cycle.
     """
     present = set(link_keys(topology).tolist())
     for forth in _grid_orders(topology.plan.radices):
@@ -152,12 +152,12 @@ def ring_of(topology: Topology) -> tuple[np.ndarray, int]:
 
 
 def disjoint_rings(topology: Topology) -> list[np.ndarray]:
-    """Hamiltonian cycles, int32[N] each, that share no link, or use none more often than it carries flits.
+    """Find Hamiltonian cycles, int32[N] each, that together use no link more often than its capacity in flits.
 
-    The rings of each axis are a set of links with two at every node. Exchanging the sides of a square between two
-    such sets keeps that, and joins rings, until each set is one ring (Kotzig 1973 and Foregger 1978 prove that tori of
-    two and three dimensions have such sets). Where a network has no such axes, where links are parallel or wider than
-    others, and where they have one direction, rings are packed at random (`ring_search`).
+    The rings of each axis are a set with two links at every node. Exchanging the sides of a square between two such
+    sets preserves this, and joins rings, until each set is one ring (Kotzig 1973 and Foregger 1978 prove that tori of
+    two and three dimensions have such sets). Rings are packed at random (`ring_search`) if a network has no such axes,
+    or has links that are parallel, one-way or wider than others.
     """
     try:
         axes = axes_of(topology) if not topology.directed else []
@@ -186,7 +186,7 @@ def _is_ring(order: Sequence[int], present: set[int]) -> bool:
 
 
 def _most_hops(order: Sequence[int], neighbours: Sequence[Sequence[int]]) -> int:
-    """The greatest distance between successive nodes."""
+    """Largest number of hops between successive nodes of a ring."""
     most = 0
     for one, other in zip(order, [*order[1:], order[0]]):
         reached, hops = {one}, 0
@@ -198,10 +198,10 @@ def _most_hops(order: Sequence[int], neighbours: Sequence[Sequence[int]]) -> int
 
 
 def _grid_orders(radices: Sequence[int]) -> Iterator[list[int]]:
-    """Closed walks through a box, whether its sides are lines or rings: candidates, the likeliest first.
+    """Yield orders of a box's nodes that may be rings, whether its sides are lines or rings; the likeliest come first.
 
-    Rows are one axis; the columns are a path through all other axes. Row 0 is the way back; the others are gone through
-    column by column. It closes if the number of columns is even, or else if the rows are rings.
+    One axis numbers the rows; a path through all other axes numbers the columns. The walk goes through all rows but row
+    0 column by column, and returns along row 0. It closes if the number of columns is even, or else if rows are rings.
     """
     sides = [(side, axis) for axis, side in enumerate(radices) if side > 1]
     for side, axis in sorted(sides, key=lambda pair: (prod(radices) // pair[0] % 2, -pair[0])):
@@ -224,7 +224,7 @@ def _grid_orders(radices: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _snake(axes: Sequence[tuple[int, int]]) -> list[int]:
-    """A path through a box, (side, stride) of each axis: back and forth along the first."""
+    """Return a path through a box, back and forth along its first axis; axes: (side, stride) of each axis."""
     path = [0]
     for side, stride in axes:
         ways = path, path[::-1]
@@ -233,10 +233,10 @@ def _snake(axes: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _odd_grid(side: int, stride: int, columns: Sequence[int]) -> list[int]:
-    """A closed walk through an odd × odd grid with one step of two hops, from and to the corner.
+    """Return a closed walk through an odd × odd grid in which a single step, at the corner, takes two hops.
 
-    Rows 1 … form a grid with an even number of rows, gone through along them with column 0 as the way back. The nodes
-    of row 0 but the corner are inserted in pairs beside row 1, and the corner beside its neighbour in column 0.
+    Rows 1, 2, … form a grid with an even number of rows; the walk goes along these rows, and returns in column 0. The
+    nodes of row 0 except the corner are inserted in pairs next to row 1, the corner next to its neighbour in column 0.
     """
     order = []
     for row in range(1, side):
@@ -272,7 +272,7 @@ def ring(topology: Topology) -> Schedule:
 
 
 def rings(topology: Topology) -> Schedule:
-    """All-gather on all rings that share no link, in both directions if links have them: the data are divided."""
+    """All-gather on several rings that share no link, each with a part of the data; both ways if links allow."""
     if has_switches(topology):
         raise BadInput(f"{topology.spelling}: {ONE_EACH}")
     orders = disjoint_rings(topology)
@@ -288,9 +288,9 @@ def _on_rings(topology: Topology, orders: Sequence[np.ndarray]) -> Schedule:
 def order_of_ranks(topology: Topology) -> np.ndarray:
     """int32[R]: the terminals in the order of a ring.
 
-    Where each node has one, the order of `ring_of`. Elsewhere the best of a few by the busiest channel of a step: that
-    of their numbers, the nearest next (of equally near ones the lowest number: those of a switch first), and with
-    terminals at every node one node after another on the ring of all nodes.
+    If each node has one terminal, this is the order of `ring_of`. Otherwise it is the best of several orders by the
+    load of a step's busiest channel: by number; to the nearest terminal next, with the lowest number of equally near
+    ones; and, if every node has terminals, node by node in the order of `ring_of`.
     """
     if not has_switches(topology):
         return ring_of(topology)[0]
@@ -303,7 +303,7 @@ def order_of_ranks(topology: Topology) -> np.ndarray:
 
 
 def _busiest(topology: Topology, order: np.ndarray) -> float:
-    """Units over the busiest channel, over its bandwidth, if each rank sends one to the next; inf without a path."""
+    """Load of the busiest channel, divided by bandwidth, if each rank sends a unit to the next; inf without a path."""
     (tail, _, port), ends = topology.arcs, (topology.terminals[order], topology.terminals[np.roll(order, -1)])
     try:
         load, _ = routed(topology, *ends, np.ones(len(order)))

@@ -1,7 +1,7 @@
-"""Algorithms as data: the rank that sends each chunk, the rank that gets it, and the step.
+"""Algorithms as data: for each transfer of a chunk, the step, the rank that sends and the rank that receives.
 
 A rank is a terminal. The operation's data are divided into chunks; a transfer copies a chunk from rank to rank, or adds
-it to the receiver's. All transfers of a step read the data from before the step. Transfers of a step between
+it to the receiver's chunk. All transfers of a step read the data from before the step. Transfers of a step between
 the same two ranks are one message.
 """
 
@@ -22,16 +22,16 @@ ALL = -1
 class Schedule(NamedTuple):
     """An algorithm of an operation on a network, as C chunks and T transfers.
 
-    operation    operation that it computes
+    operation    name of the operation that the schedule computes
     node         int32[R]  node of each rank; if switches add up, every node is a rank
     units        number of equal units in the operation's data
-    size         int64[C]  units of each chunk
-    home         int32[C]  rank that brings a chunk, or gets its sum; ALL in an all_reduce
-    target       int32[C]  rank that must get a chunk; ALL: every one
+    size         int64[C]  number of units of each chunk
+    home         int32[C]  rank that contributes a chunk, or gets its sum; ALL in an all_reduce
+    target       int32[C]  rank that must get a chunk; ALL if every rank must
     step, source, destination, chunk  int32[T]  of each transfer, ordered by step
     reduces      bool[T]   whether the receiver adds the chunk to its own
     pipelined    whether steps overlap: each chunk is cut into pieces, which follow each other through the steps
-    ring         int32[R]  the ranks in the order of its ring, in one direction or the other; None without a single one
+    ring         int32[R]  ranks in the order of the algorithm's ring, in either direction; None without a single ring
     """
 
     operation: str
@@ -70,7 +70,7 @@ class Transfers:
         self._blocks.append(tuple(part.ravel() for part in block))
 
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """(step, source, destination, chunk), ordered by step."""
+        """Return (step, source, destination, chunk) of all transfers, ordered by step."""
         empty = (np.zeros(0, np.int32),) * 4
         columns = [np.concatenate(parts) for parts in zip(empty, *self._blocks)]
         order = np.argsort(columns[0], kind="stable")
@@ -95,10 +95,10 @@ def schedule(
     *,
     pipelined: bool = False,
 ) -> Schedule:
-    """The schedule of transfers that copy chunks.
+    """Make the schedule of transfers that copy chunks.
 
-    sizes  (units of the operation, int64[C] of each chunk)
-    ends   (home, target) of each chunk
+    sizes  (number of units of the operation, int64[C] number of units of each chunk)
+    ends   (home, target) of each chunk, as in `Schedule`
     """
     units, size = sizes
     home, target = (np.broadcast_to(np.asarray(end, np.int32), size.shape) for end in ends)
@@ -127,7 +127,7 @@ def mirrored(forward: Schedule) -> Schedule:
 
 
 def all_reduced(reduction: Schedule, distribution: Schedule) -> Schedule:
-    """The all_reduce of a reduce_scatter and an all_gather, or of a reduce and a broadcast from the same root."""
+    """Join a reduce_scatter and an all_gather, or a reduce and a broadcast with the same root, to an all_reduce."""
     reduction, distribution = _in_equal_chunks(reduction, distribution)
     parts = reduction, distribution._replace(step=distribution.step + reduction.steps)
     check_transfers(sum(len(part.step) for part in parts))
@@ -137,9 +137,9 @@ def all_reduced(reduction: Schedule, distribution: Schedule) -> Schedule:
 
 
 def _in_equal_chunks(one: Schedule, other: Schedule) -> tuple[Schedule, Schedule]:
-    """Cut the chunks of two schedules, in which each home has equally much data, so that both have the same chunks.
+    """Cut the chunks of two schedules, in which all homes have the same amount of data, into the same chunks.
 
-    On a network of one-way channels the trees towards a rank differ in number and size from those away from it.
+    On a network of one-way channels, the trees towards a rank differ in number and size from the trees away from it.
     """
     if np.array_equal(one.size, other.size) and np.array_equal(one.home, other.home) and one.units == other.units:
         return one, other
@@ -155,7 +155,7 @@ def _in_equal_chunks(one: Schedule, other: Schedule) -> tuple[Schedule, Schedule
 
 
 def _recut(found: Schedule, whole: np.ndarray, units: int, size: np.ndarray) -> Schedule:
-    """A schedule with smaller chunks: int[C] the old chunk of each, int64[C] its units."""
+    """Return a schedule with smaller chunks. whole: int[C], old chunk of each chunk; size: int64[C], its units."""
     order = np.argsort(whole, kind="stable")
     number = np.bincount(whole, minlength=len(found.size))
     many = number[found.chunk]
@@ -189,7 +189,7 @@ def together(schedules: Sequence[Schedule]) -> Schedule:
 
 
 def _with_transfers(found: Schedule, parts: Sequence[Schedule]) -> Schedule:
-    """A schedule with all transfers of some schedules, by step."""
+    """Return the schedule `found` with all transfers of the schedules `parts`, ordered by step."""
     columns = ((part.step, part.source, part.destination, part.chunk, part.reduces) for part in parts)
     step, source, destination, chunk, reduces = (np.concatenate(pieces) for pieces in zip(*columns))
     order = np.argsort(step, kind="stable")

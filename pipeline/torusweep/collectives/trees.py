@@ -1,6 +1,6 @@
-"""Algorithms on as many spanning trees as fit the links; the data flow through them in pieces.
+"""Algorithms on as many spanning trees as fit the links; the data flow through the trees in pieces.
 
-Other algorithms ignore the network: messages between any two ranks take all shortest paths.
+Other algorithms in this module ignore the network's links: messages between any two ranks take all shortest paths.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 
-MOST_GROWN = 1_000_000_000  # pairs of node and channel for which trees out of one root are packed; about a minute
-MOST_PACKED = 300  # nodes for which trees that are not of shortest paths are packed; 256 take some seconds
+MOST_GROWN = 1_000_000_000  # pairs of node and channel of a network, if trees out of one root are packed; a minute
+MOST_PACKED = 300  # nodes of a network, if trees are packed whose paths need not be shortest; 256 take some seconds
 ROOT = -1  # the parent of a root
 
 
 def gather_trees(topology: Topology) -> Schedule:
     """All-gather on trees out of every rank.
 
-    They are trees of shortest paths if these attain the optimum, otherwise any that do; binary trees of messages unless
-    each node has a terminal.
+    They are trees of shortest paths if such trees attain the optimum, and otherwise any trees that attain it. Unless
+    each node has a terminal, they are binary trees of messages between ranks.
     """
     if has_switches(topology):
         return _gather_between_ranks(topology)
@@ -47,7 +47,7 @@ def gather_trees(topology: Topology) -> Schedule:
 
 
 def broadcast_trees(topology: Topology, root: int) -> Schedule:
-    """Broadcast on as many trees out of the root as any terminal has disjoint paths to it."""
+    """Broadcast on as many trees out of the root as there are disjoint paths from it to every other terminal."""
     if has_switches(topology):
         return _broadcast_between_ranks(topology, root, double=True)
     channels = channels_of(topology)
@@ -77,10 +77,10 @@ def broadcast_tree(topology: Topology, root: int) -> Schedule:
 
 
 def all_reduce_trees(topology: Topology) -> Schedule:
-    """All-reduce on undirected trees: sums go up to the middle of each tree, and come back down against them.
+    """All-reduce on undirected trees: sums go up to the middle of each tree, and the total comes back down.
 
-    The trees attain the optimum: as many as the strength of the network, of links of two directions, allows. Where
-    reduce-scatter and all-gather attain it, too, their trees are taken: they are shorter.
+    There are as many trees as the strength of a network with bidirectional links allows, so they attain the optimum. If
+    reduce-scatter and all-gather attain it, too, their trees are used, as they are shorter.
     """
     if has_switches(topology):
         down = _broadcast_between_ranks(topology, int(order_of_ranks(topology)[0]), double=True)
@@ -114,7 +114,7 @@ def _check_size(topology: Topology) -> None:
 
 
 def down_trees(operation: str, nodes: int, trees: Trees, units: int) -> Schedule:
-    """The schedule in which each chunk, one for each tree, goes down its tree, a level in a step."""
+    """Make the schedule in which each tree has a chunk, which goes down the tree by one level per step."""
     check_transfers(len(trees.root) * (nodes - 1))
     depth = np.zeros(trees.parent.shape, np.int32)
     rows = np.arange(len(trees.root))[:, None]
@@ -130,7 +130,7 @@ def down_trees(operation: str, nodes: int, trees: Trees, units: int) -> Schedule
 
 
 def from_the_middle(trees: Trees) -> Trees:
-    """The same undirected trees, each from the middle of a longest path in it. They need not span all nodes."""
+    """Root each tree at the middle of one of its longest paths; its links stay. Trees need not span all nodes."""
     parents, roots = trees.parent.copy(), trees.root.copy()
     for number, parent in enumerate(trees.parent):
         beside: list[list[int]] = [[] for _ in parent]
@@ -149,7 +149,7 @@ def from_the_middle(trees: Trees) -> Trees:
 
 
 def _levels(beside: list[list[int]], root: int) -> tuple[list[int], int]:
-    """(each node's predecessor on the way from the root, the node reached last)."""
+    """Return (parent of each node in a tree from `root`, node reached last); beside: neighbours of each node."""
     before, queue = [ROOT] * len(beside), [root]
     for node in queue:
         for other in beside[node]:
@@ -160,9 +160,9 @@ def _levels(beside: list[list[int]], root: int) -> tuple[list[int], int]:
 
 
 def _broadcast_between_ranks(topology: Topology, root: int, *, double: bool) -> Schedule:
-    """Broadcast down a binary tree of messages between ranks; double: down two, half of the data each.
+    """Broadcast down a binary tree of messages between ranks or, if `double`, down two with half of the data each.
 
-    No rank but the root passes on data in both trees, so that each sends as much as it gets.
+    No rank but the root passes on data in both trees, so each rank sends as much as it receives.
     Source: Sanders, Speck & Träff 2009 (two-tree broadcast).
     """
     order = order_of_ranks(topology)
@@ -171,7 +171,7 @@ def _broadcast_between_ranks(topology: Topology, root: int, *, double: bool) -> 
     one = _in_order(ranks)
     parents = [one]
     if double:
-        # the other tree's places, in order: all but the root's mirrored, or of an even number moved by one
+        # places in the other tree: but for the root's, mirrored if the ranks are odd in number, else moved by one
         place = np.arange(ranks - 1, 0, -1) if ranks % 2 else np.roll(np.arange(1, ranks), 1)
         of_place = np.append(0, place)
         parents.append(np.append(ROOT, np.argsort(of_place)[one[place]]))
@@ -179,7 +179,7 @@ def _broadcast_between_ranks(topology: Topology, root: int, *, double: bool) -> 
 
 
 def _gather_between_ranks(topology: Topology) -> Schedule:
-    """All-gather down a binary tree out of every rank: turned, so that each rank has every place in one of them."""
+    """All-gather down a binary tree out of every rank; the trees are rotated, so a rank has each place in one tree."""
     order = order_of_ranks(topology)
     ranks = len(order)
     check_transfers(ranks * (ranks - 1))
@@ -190,9 +190,9 @@ def _gather_between_ranks(topology: Topology) -> Schedule:
 
 
 def _in_order(ranks: int) -> np.ndarray:
-    """int64[R]: the place above each, in a binary tree out of place 0 whose leaves are the odd places.
+    """int64[R]: the parent of each place in a binary tree with root 0, whose leaves are the odd places.
 
-    A subtree is a row of places, so that ranks under a switch send among themselves first.
+    A subtree consists of consecutive places, so ranks at the same switch send mostly to each other.
     """
     place = np.arange(ranks)
     low = place & -place
@@ -203,7 +203,7 @@ def _in_order(ranks: int) -> np.ndarray:
 
 
 def _of_ranks(orders: Sequence[np.ndarray], parents: Sequence[np.ndarray]) -> Trees:
-    """Trees of places as trees of the ranks that have them in some orders."""
+    """Turn trees of places into trees of ranks; orders: for each tree, the rank in each place."""
     found = np.full((len(orders), len(orders[0])), ROOT, np.int32)
     for row, order, parent in zip(found, orders, parents):
         row[order[1:]] = order[parent[1:]]
@@ -222,7 +222,7 @@ def direct(topology: Topology) -> Schedule:
 
 
 def direct_all_to_all(topology: Topology) -> Schedule:
-    """All-to-all in one step."""
+    """All-to-all in one step: each rank sends every other rank its part."""
     ranks = len(topology.terminals)
     check_transfers(ranks * (ranks - 1))
     source, destination = _pairs(ranks)
@@ -243,9 +243,9 @@ def direct_broadcast(topology: Topology, root: int) -> Schedule:
 
 
 def recursive_doubling(topology: Topology) -> Schedule:
-    """All-gather between ranks whose numbers differ in one bit, bit by bit: each sends all that it has.
+    """All-gather between ranks whose numbers differ in one bit, bit by bit: each rank sends all data that it has.
 
-    Source: Thakur, Rabenseifner & Gropp 2005. Backwards it is recursive halving, a reduce-scatter.
+    Source: Thakur, Rabenseifner & Gropp 2005. In reverse it is recursive halving, a reduce-scatter.
     """
     ranks = _power_of_2(topology)
     check_transfers(ranks * (ranks - 1))
@@ -257,7 +257,7 @@ def recursive_doubling(topology: Topology) -> Schedule:
 
 
 def recursive_doubling_all_reduce(topology: Topology) -> Schedule:
-    """All-reduce between ranks whose numbers differ in one bit, bit by bit: each sends its whole sum.
+    """All-reduce between ranks whose numbers differ in one bit, bit by bit: each rank sends its whole sum.
 
     Source: Thakur, Rabenseifner & Gropp 2005.
     """
@@ -270,7 +270,7 @@ def recursive_doubling_all_reduce(topology: Topology) -> Schedule:
 
 
 def _pairs(ranks: int) -> tuple[np.ndarray, np.ndarray]:
-    """(sources, destinations) of all pairs of two ranks."""
+    """Return (sources, destinations) of all ordered pairs of different ranks."""
     source, destination = np.nonzero(~np.eye(ranks, dtype=bool))
     return source, destination
 

@@ -1,6 +1,6 @@
-"""Networks in the formats of other tools: simulators, graph libraries, tables.
+"""Export networks in the formats of other tools: simulators, graph libraries, tables.
 
-To add a format: a module with a `Format`, and its line in FORMATS.
+To add a format, write a module with a `Format`, and add the format to FORMATS.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORMATS: dict[str, Format] = {
     "edgelist": graphs.EDGE_LIST,
     "parquet": graphs.PARQUET,
 }
-LONGEST_NAME = 80  # characters of a file's name that a spelling gives
+LONGEST_NAME = 80  # characters of a file's name that is made from a spelling
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,8 +33,8 @@ class Written:
     """The result of `export`.
 
     format   name of the format
-    files    the files, in the order in which the target reads them
-    notes    lines on parts of the network that the format cannot hold, and remarks
+    files    written files, in the order in which the other tool reads them
+    notes    lines that name the parts of the network that the format cannot hold, and remarks
     command  shell command that reads the files
     """
 
@@ -51,11 +51,11 @@ class Written:
 def export(topology: Topology, format: str | None, path: str | Path | None = None) -> Written:
     """Write a network in the format of another tool.
 
-    format  a name of FORMATS; None: the format of the path's suffix
-    path    the file; for formats of several files, the folder, which is made. None: named after the network
+    format  a name in FORMATS; None for the format of the path's suffix
+    path    the file or, for formats of several files, the folder, which is made; None for a name after the network
 
-    Files that are there are replaced. Raises BadInput for an unknown format, a network that it cannot hold at all, or
-    a path that cannot be written. What it cannot hold in part is in the notes.
+    Existing files are replaced. Raises BadInput for an unknown format, a network that the format cannot hold at all, or
+    a path that cannot be written. The notes name the parts of a network that the format cannot hold.
     """
     name = format_name(format, path)
     chosen = FORMATS[name]
@@ -70,7 +70,7 @@ def export(topology: Topology, format: str | None, path: str | Path | None = Non
 
 
 def _read_otherwise(place: Path, name: str) -> list[str]:
-    """A remark on a file whose suffix belongs to another format, in which it would be read."""
+    """Return a remark if a file's suffix belongs to another format, as which the file would be read; else []."""
     own, read_as = FORMATS[name].suffix, SUFFIXES.get(place.suffix.lower())
     if not own or read_as in (None, SUFFIXES.get(own)):
         return []
@@ -78,7 +78,7 @@ def _read_otherwise(place: Path, name: str) -> list[str]:
 
 
 def _check_place(place: Path, name: str, *, folder: bool) -> None:
-    """Raise BadInput for a folder in place of a file, a file in place of a folder, and an impossible name."""
+    """Raise BadInput if a path is a folder, but a file is expected, or the reverse, or if its name is impossible."""
     try:
         is_folder, exists = place.is_dir(), place.exists()
     except (OSError, ValueError) as error:
@@ -92,9 +92,9 @@ def _check_place(place: Path, name: str, *, folder: bool) -> None:
 
 
 def format_name(text: str | None, path: str | Path | None = None) -> str:
-    """The name of a format in FORMATS, whatever its case and hyphens; without one, the format of the path's suffix.
+    """Return the name in FORMATS that a text means, in any case and with any hyphens.
 
-    Raises BadInput for an unknown format, or suffix.
+    If the text is None, the suffix of the path decides. Raises BadInput for an unknown format or suffix.
     """
     if text is None:
         suffixes = {suffix: name for suffix, name in SUFFIXES.items() if name in FORMATS}
@@ -113,7 +113,7 @@ def format_name(text: str | None, path: str | Path | None = None) -> str:
 
 
 def default_path(topology: Topology, name: str) -> Path:
-    """A file in the current folder, or a folder there, named after the network."""
+    """Return the path of a file, or of a folder, in the current folder, named after the network."""
     network = re.sub(r"[^A-Za-z0-9]+", "-", topology.spelling)[:LONGEST_NAME].strip("-")
     suffix = FORMATS[name].suffix
     return Path(f"{network}{suffix}" if suffix else f"{network}-{name}")

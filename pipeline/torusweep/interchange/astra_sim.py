@@ -1,4 +1,4 @@
-"""ASTRA-sim: the physical topology of its ns-3 backend, and the analytical backend's if it can hold the network.
+"""Export to ASTRA-sim: the topology of its ns-3 backend, and that of its analytical backend if it holds the network.
 
 Source: astra-sim/astra-network-ns3, commit 8fd3604: scratch/common.h (SetupNetwork reads the file; only switches
 forward; a host's address has 16 bits of its number), scratch/topology/8_nodes_1_switch_topology.txt.
@@ -25,15 +25,15 @@ from torusweep.networks.topology import NO_PORT, Topology, node_index
 from torusweep.tables.store import publish
 
 PHYSICAL, LOGICAL, ANALYTICAL = "topology.txt", "logical_topology.json", "network.yml"
-# of a flit a cycle and of a cycle, where the network does not say: 50 GB/s and 500 ns, as in both backends' examples
+# rate of a flit per cycle, and time of a cycle, if a network gives none: 50 GB/s and 500 ns, as in both's examples
 RATE, TICK, ERRORS = Fraction(400 * 10**9), Fraction(500, 10**9), "0"
 MOST_HOSTS = 1 << 16
 
 
 def physical(topology: Topology) -> str:
-    """The ns-3 backend's file: counts, numbers of the switches, then a line for each link.
+    """Return the text of the ns-3 backend's file: counts, numbers of the switches, then a line for each link.
 
-    A terminal's link carries a flit a cycle and takes a cycle.
+    The link of a terminal carries one flit per cycle and has a latency of one cycle.
     """
     hosts, plan = len(topology.terminals), topology.plan
     links = links_of(topology)
@@ -53,7 +53,7 @@ def physical(topology: Topology) -> str:
 
 
 def _units(topology: Topology) -> tuple[Fraction, Fraction]:
-    """Bits a second of one flit a cycle, and seconds of a cycle."""
+    """Return (bits per second of one flit per cycle, seconds per cycle)."""
     return topology.plan.rate or RATE, topology.plan.tick or TICK
 
 
@@ -64,10 +64,10 @@ def _ns3(topology: Topology, width: Fraction | int, cycles: int) -> str:
 
 
 def building_blocks(topology: Topology) -> list[tuple[str, int]] | None:
-    """[("Ring" or "FullyConnected", NPUs), …] of a network that is a product of rings and complete graphs, else None.
+    """Return [("Ring" or "FullyConnected", NPUs), …] if a network is a product of rings and complete graphs, else None.
 
-    The dimensions are those of the addresses of its nodes, dimension 0 first. Two nodes are a complete graph: between
-    two, a ring would have two links.
+    The dimensions are those of the nodes' addresses, dimension 0 first. Two nodes form a complete graph, as a ring of
+    two would have two links.
     """
     sides = [side for side in topology.plan.radices if side > 1]
     if topology.directed or topology.capacity is not None or not one_each(topology) or not sides:
@@ -94,7 +94,7 @@ def building_blocks(topology: Topology) -> list[tuple[str, int]] | None:
 
 
 def _is_neighbour(topology: Topology, digits: np.ndarray, shape: tuple[int, ...], dimension: int, step: int) -> bool:
-    """Whether node 0 has a link to the node `step` further in a dimension; every ring has steps of 1 and side − 1."""
+    """Whether node 0 has a link to the node `step` further along a dimension; always true for sides below 4."""
     if shape[dimension] < 4:
         return True
     other = digits[0].copy()
@@ -103,7 +103,7 @@ def _is_neighbour(topology: Topology, digits: np.ndarray, shape: tuple[int, ...]
 
 
 def speeds(topology: Topology) -> list[tuple[float, float]] | None:
-    """(GB/s, ns) of a link of each dimension of more than one node; None if links of a dimension differ."""
+    """Return (GB/s, ns) of the links in each dimension of more than one node; None if links in a dimension differ."""
     plan, (rate, tick) = topology.plan, _units(topology)
     digits = topology.addresses()[:, [side > 1 for side in plan.radices]]
     tail, head, port = topology.arcs
@@ -125,7 +125,7 @@ def speeds(topology: Topology) -> list[tuple[float, float]] | None:
 
 
 def analytical(blocks: list[tuple[str, int]], links: list[tuple[float, float]]) -> str:
-    """The analytical backend's file; `links` as from `speeds`."""
+    """Return the text of the analytical backend's file, from `building_blocks` and `speeds` of a network."""
     bandwidths, latencies = (", ".join(map(str, column)) for column in zip(*links))
     return (
         f"topology: [ {', '.join(kind for kind, _ in blocks)} ]\n"
@@ -160,7 +160,7 @@ def _check(topology: Topology) -> None:
 
 
 def _remarks(topology: Topology) -> list[str]:
-    hops = "ns-3 counts a link more at either end: from a terminal to its switch"
+    hops = "ns-3 counts one more link at each end of a route: between a terminal and its switch"
     remarks = [hops]
     plan, (rate, tick) = topology.plan, _units(topology)
     if plan.rate is None or (plan.tick is None and plan.latencies):
@@ -181,7 +181,7 @@ def _command(files: list[Path]) -> str:
 
 
 FORMAT = Format(
-    "ASTRA-sim: the topology of its ns-3 backend, and of its analytical one where that can hold it",
+    "ASTRA-sim: the topology of its ns-3 backend, and of its analytical backend if that can hold it",
     "",
     frozenset({"terminals", "terminal order", "bandwidths", "latencies", "units"}),
     write,

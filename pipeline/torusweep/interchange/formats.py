@@ -1,6 +1,6 @@
-"""Formats, and the parts of a network that they cannot hold.
+"""Formats of other tools, and the parts of a network that a format cannot hold.
 
-Most formats list links: the module has them as columns, with a row for each link.
+Most formats list links; the module has the links of a network as columns, with a row for each link.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from torusweep.quantities import counted, rate, time
 
 
 class LinkTable(NamedTuple):
-    """A row for each link, parallel links together; the source of a bidirectional link is the lower-numbered node.
+    """The links of a network, one row for all parallel links; a bidirectional link's source is the lower-numbered node.
 
-    source, target     int32[L]  nodes, ordered by source and port
-    port, target_port  int32[L]  at either end; target_port is None where links have one direction
-    link_class         int8[L]   at the source
-    target_link_class  int8[L]   at the target; None where it is the same everywhere, or links have one direction
+    source, target     int32[L]  nodes at the ends, ordered by source and port
+    port, target_port  int32[L]  ports at source and target; target_port is None for one-way links
+    link_class         int8[L]   class of the link at the source
+    target_link_class  int8[L]   class at the target; None for one-way links, or if all have the class of the source
     multiplicity       int32[L]  number of parallel links
-    bandwidth          float64[L]  flits a cycle of one parallel link; None: 1 each
-    latency            int16[L]  cycles over each link; None: 1 each
-    rate, tick         bits a second of a flit a cycle, and seconds of a cycle, as in `Plan`; None: not said
+    bandwidth          float64[L]  flits per cycle of one parallel link; None if all carry 1
+    latency            int16[L]  cycles over each link; None if all take 1
+    rate, tick         bits per second of a flit per cycle, and seconds per cycle, as in `Plan`; None if not given
     """
 
     source: np.ndarray
@@ -47,7 +47,7 @@ class LinkTable(NamedTuple):
     tick: Fraction | None = None
 
     def numbers(self) -> dict[str, np.ndarray]:
-        """The columns beside the ends that are not trivial, by the readers' names; with units as texts."""
+        """Return all columns with information but the ends, by the readers' names; values with units become texts."""
         columns = {name: getattr(self, name) for name in self._fields[2:-2]}
         for name, unit, scale, called in (
             ("bandwidth", self.rate, 10**9, "Gb/s"),
@@ -64,12 +64,12 @@ class LinkTable(NamedTuple):
         return {name: column for name, column in columns.items() if column is not None}
 
     def repeated(self) -> tuple[np.ndarray, np.ndarray]:
-        """(int32[M], int32[M]): ends of every link, parallel links one by one."""
+        """Return (sources int32[M], targets int32[M]) of every link, with parallel links one by one."""
         return np.repeat(self.source, self.multiplicity), np.repeat(self.target, self.multiplicity)
 
 
 def links_of(topology: Topology) -> LinkTable:
-    """The links of a network."""
+    """Return the links of a network as a table."""
     tail, head, port = topology.arcs
     weight = np.ones(len(tail), np.int32) if topology.capacity is None else topology.capacity[tail, port]
     kind = topology.link_class[tail, port]
@@ -78,7 +78,7 @@ def links_of(topology: Topology) -> LinkTable:
     cycles = None if topology.latency is None else topology.latency[tail, port]
     if topology.directed:
         return LinkTable(tail, head, port, None, kind, None, weight, widths, cycles, plan.rate, plan.tick)
-    # both arcs of a link stand at the same place of these orders, even if several links join the same nodes
+    # both arcs of a link have the same place in these orders, even if several links join the same nodes
     forth = np.flatnonzero(tail < head)
     back = np.flatnonzero(tail > head)
     forth = forth[np.lexsort((port[forth], weight[forth], head[forth], tail[forth]))]
@@ -92,12 +92,12 @@ def links_of(topology: Topology) -> LinkTable:
 
 
 def ids_of(topology: Topology) -> list[str]:
-    """Names of the nodes in a file: those of the file that the network was read from, or numbers."""
+    """List the nodes' names for a file: those of the file from which the network was read, or else numbers."""
     return list(map(str, topology.plan.names or range(topology.nodes)))
 
 
 def are_words(topology: Topology) -> bool:
-    """Whether all nodes have names that an edge list can hold and a reader reads back."""
+    """Whether all nodes have names, and an edge list can hold them so that they are read back as they are."""
     names = topology.plan.names
     if names is None or all(isinstance(name, int) for name in names):
         return names is not None
@@ -106,7 +106,7 @@ def are_words(topology: Topology) -> bool:
 
 
 def terminal_counts(topology: Topology) -> np.ndarray:
-    """int64[N]: number of terminals of each node."""
+    """int64[N]: number of terminals at each node."""
     return np.bincount(topology.terminals, minlength=topology.nodes)
 
 
@@ -116,22 +116,22 @@ def in_node_order(topology: Topology) -> bool:
 
 
 def one_each(topology: Topology) -> bool:
-    """Whether every node has one terminal, with its number."""
+    """Whether every node has one terminal, which has the node's number."""
     return np.array_equal(topology.terminals, np.arange(topology.nodes))
 
 
 class Format(NamedTuple):
     """A format of another tool.
 
-    meaning    meaning in a few words
+    meaning    what the format is, in a few words
     suffix     suffix of its file; "" for a folder of several files
-    holds      names of LOSSES that the format can hold
-    write      writes the file, or the files of a folder, and returns their paths
-    command    shell command that reads the files
-    words      whether it holds names that are words only
-    simulates  whether the files are for a simulator: its networks are in one piece, of links in both directions
-    check      raises BadInput for a network that the format cannot hold at all
-    remarks    further lines about this network
+    holds      names in LOSSES of the parts of a network that the format can hold
+    write      function that writes the file, or the files of a folder, and returns their paths
+    command    function from these paths to a shell command that reads the files
+    words      whether the format holds nodes' names only if they are words
+    simulates  whether the files are for a simulator, which needs a connected network of bidirectional links
+    check      function that raises BadInput for a network that the format cannot hold at all
+    remarks    function from a network to further lines about its files
     """
 
     meaning: str
@@ -146,19 +146,19 @@ class Format(NamedTuple):
 
 
 def losses(topology: Topology, format: Format) -> list[str]:
-    """Lines on the parts of this network that the format cannot hold, and the format's own remarks."""
+    """List the parts of a network that a format cannot hold, a line each, and the format's own remarks."""
     holds = format.holds - {"names"} if format.words and not are_words(topology) else format.holds
     lost = [text for name, say in LOSSES.items() if name not in holds and (text := say(topology))]
     return [*(f"not held: {text}" for text in lost), *format.remarks(topology)]
 
 
 def folder_command(files: list[Path], command: str) -> str:
-    """A command to be called in the folder of the files."""
+    """Return a shell command that calls the given command in the folder of the files."""
     return f"cd {shlex.quote(str(files[0].parent))} && {command}"
 
 
 def check_simulated(topology: Topology, name: str) -> None:
-    """Raise BadInput for a network that a simulator of packets cannot take."""
+    """Raise BadInput for a network that a packet simulator cannot take: directed, disconnected or without terminals."""
     if topology.directed:
         raise BadInput(
             f"{topology.spelling} as {name}: expected links in both directions, got links in one;"
@@ -201,7 +201,7 @@ def _bandwidths(topology: Topology) -> str:
 
 
 def _units(topology: Topology) -> str:
-    """The units of the links' numbers, in words."""
+    """Describe the units of the links' bandwidths and latencies in words; "" if the network gives none."""
     plan = topology.plan
     said = [] if plan.rate is None else [f"a flit a cycle is {rate(plan.rate)}"]
     said += [] if plan.tick is None else [f"a latency of 1 is {time(plan.tick)}"]
@@ -255,7 +255,7 @@ def _construction(topology: Topology) -> str:
     return f"how the network is made; routings and placements of its family need the spelling {topology.spelling}"
 
 
-# what a format may be unable to hold → function from a network to words, "" where the network has nothing of it
+# part of a network that a format may be unable to hold → function that describes it, "" if the network has no such part
 LOSSES: dict[str, Callable[[Topology], str]] = {
     "ports": _ports,
     "classes": _classes,

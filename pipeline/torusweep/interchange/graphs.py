@@ -1,20 +1,20 @@
-"""Formats of graph libraries: GraphML, node-link JSON, edge lists, Parquet.
+"""Write networks in the formats of graph libraries: GraphML, node-link JSON, edge lists, Parquet.
 
-GraphML, with the numbers of links as data that networkx, igraph and Gephi read too.
+GraphML holds the properties of links as data, which networkx, igraph and Gephi also read.
 
 Source: http://graphml.graphdrawing.org, the primer; the keys are those of `torusweep.networks.families.graph_graphml`.
-SST's Merlin takes the number of terminals of a node from its key `endpoints`.
+SST's Merlin reads the number of terminals of a node from the key `endpoints`.
 
-Node-link JSON, as networkx.node_link_data(graph, edges="edges") makes it.
+Node-link JSON is written as networkx.node_link_data(graph, edges="edges") makes it.
 
-Source: the documentation of networkx 3.6, reading and writing graphs, "JSON"; the numbers of links and nodes are those
-of `torusweep.networks.families.graph_json`.
+Source: the documentation of networkx 3.6, reading and writing graphs, "JSON"; the properties of links and nodes are
+those of `torusweep.networks.families.graph_json`.
 
-Edge list: two nodes a line, as networkx.write_edgelist(data=False) writes it; .csv with commas and a heading.
+An edge list has two nodes per line, as networkx.write_edgelist(data=False) writes it; .csv has commas and a heading.
 
 Source: the documentation of networkx 3.6, reading and writing graphs, "Edge List".
 
-Parquet: a row for each link; for pandas, Polars, DuckDB and Spark, and for networks of millions of links.
+Parquet has a row for each link; it suits pandas, Polars, DuckDB and Spark, and networks of millions of links.
 
 Source: ours; the columns and the file's metadata are those of `torusweep.networks.families.graph_parquet`.
 """
@@ -44,11 +44,11 @@ EDGE_LIST_HEADING = b"source,target\n"  # Arrow would put the names in quotes
 
 
 def graphml_text(topology: Topology) -> str:
-    """The network as a GraphML document."""
+    """Return a network as the text of a GraphML document."""
     links, ids = links_of(topology), ids_of(topology)
     if not in_node_order(topology) and any(
         node.split() != [node] for node in ids
-    ):  # of which a list has blanks between
+    ):  # a list of terminals has blanks between the nodes' names
         ids = list(map(str, range(topology.nodes)))
     numbers = links.numbers()
     of_graph = {
@@ -76,12 +76,12 @@ def graphml_text(topology: Topology) -> str:
 
 
 def _type(column: np.ndarray) -> str:
-    """The type of a link's number, in GraphML."""
+    """Return the GraphML type of a column of links' properties."""
     return {"U": "string", "f": "double"}.get(column.dtype.kind, "long")
 
 
 def write_graphml(topology: Topology, path: Path) -> list[Path]:
-    """Write the document."""
+    """Write a network as a GraphML document, and return the file's path in a list."""
     publish(path, graphml_text(topology).encode())
     return [path]
 
@@ -97,7 +97,7 @@ GRAPHML = Format(
 
 
 def node_link_text(topology: Topology) -> str:
-    """The network as a JSON document, a line for each node and link."""
+    """Return a network as the text of a node-link JSON document, with a line for each node and link."""
     links, names = links_of(topology), topology.plan.names or range(topology.nodes)
     ids = [json.dumps(name) if isinstance(name, int | str) else json.dumps(str(name)) for name in names]
     numbers = links.numbers()
@@ -115,7 +115,7 @@ def node_link_text(topology: Topology) -> str:
 
 
 def write_node_link(topology: Topology, path: Path) -> list[Path]:
-    """Write the document."""
+    """Write a network as a node-link JSON document, and return the file's path in a list."""
     publish(path, node_link_text(topology).encode())
     return [path]
 
@@ -130,9 +130,9 @@ NODE_LINK = Format(
 
 
 def write_edge_list(topology: Topology, path: Path) -> list[Path]:
-    """Write a line for each link; parallel links are lines of their own.
+    """Write an edge list with a line for each link, and for each parallel link; return the file's path in a list.
 
-    Nodes without names are numbered as a reader will number them: without those that have no links.
+    Nodes without names are numbered as a reader numbers them: nodes without links are left out.
     """
     ends = np.stack(links_of(topology).repeated())
     names = topology.plan.names if are_words(topology) else None
@@ -150,7 +150,7 @@ def write_edge_list(topology: Topology, path: Path) -> list[Path]:
 
 
 EDGE_LIST = Format(
-    "two nodes a line; networkx, igraph and nearly every other tool read it",
+    "two nodes per line; networkx, igraph and nearly every other tool read it",
     ".edges",
     frozenset({"parallel", "names"}),
     write_edge_list,
@@ -160,7 +160,7 @@ EDGE_LIST = Format(
 
 
 def write_parquet(topology: Topology, path: Path) -> list[Path]:
-    """Write the table of links, with nodes, directions, ports, classes and terminals as JSON in its metadata."""
+    """Write a network's links as Parquet, with nodes, directions, ports, classes and terminals as JSON metadata."""
     links = links_of(topology)
     table = pa.table({"source": links.source, "target": links.target, **links.numbers()})
     about = {

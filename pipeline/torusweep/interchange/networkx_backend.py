@@ -1,9 +1,9 @@
-"""networkx's own functions, computed by our kernels: the backend `torusweep` of networkx.
+"""The backend `torusweep` of networkx, which computes some of networkx's functions with our kernels.
 
     networkx.average_shortest_path_length(graph, backend="torusweep")
     NETWORKX_BACKEND_PRIORITY=torusweep python program.py        # wherever networkx may choose
 
-Functions for graphs whose links all have length 1. Their arguments, results and errors are networkx's; other
+The functions are for graphs whose links have length 1. Arguments, results and errors are networkx's; calls with other
 arguments (`weight`, samples of sources) are left to networkx. Betweenness is rounded once, in any order of nodes.
 """
 
@@ -21,9 +21,9 @@ from torusweep_kernels.adjacency import rows_of_links, table_of_rows
 from torusweep_kernels.distance import all_pairs_distance, nodes_by_distance
 from torusweep_kernels.loads import minimal_loads
 
-LEAST_NODES = 100  # below which networkx is done before a graph is converted and the kernels are loaded
-LONGEST_ROW = 64  # times the mean degree: a table of ports, whose width is the largest degree, may be this much larger
-# values of arguments that are taken here; others are left to networkx
+LEAST_NODES = 100  # with fewer, networkx is done before a graph is converted and the kernels are loaded
+LONGEST_ROW = 64  # largest ratio of the largest degree, which is the width of a table of ports, to the mean degree
+# values of arguments that the backend accepts; calls with other values are left to networkx
 TAKEN = {"weight": (None,), "method": (None, "unweighted"), "sp": (None,), "k": (None,), "endpoints": (None, False)}
 
 
@@ -31,8 +31,8 @@ class Links:
     """A graph of networkx as arrays.
 
     graph  the graph itself
-    nodes  list of its nodes; a node's number is its place
-    ports  int32[N, P], neighbours of each node, ascending, each once; −1 = none
+    nodes  list of the graph's nodes; a node's number is its index in the list
+    ports  int32[N, P]  numbers of each node's neighbours, ascending, each neighbour once, then −1
     """
 
     __networkx_backend__ = "torusweep"
@@ -58,17 +58,17 @@ class Links:
 
 
 def convert_from_nx(graph: Any, **_: Any) -> Links:
-    """The arrays of a graph of networkx."""
+    """Convert a graph of networkx to arrays."""
     return Links(graph)
 
 
 def convert_to_nx(result: Any, **_: Any) -> Any:
-    """A result for networkx: the original graph of `Links`, anything else unchanged."""
+    """Convert a result for networkx: `Links` to the original graph, and anything else unchanged."""
     return result.graph if isinstance(result, Links) else result
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Whether a function takes these arguments here; if not, why, for networkx's messages."""
+    """True if the backend's function accepts the given arguments; else the reason, for networkx's messages."""
     given = inspect.signature(FUNCTIONS[name]).bind(*args, **kwargs).arguments
     for argument, taken in TAKEN.items():
         if given.get(argument) not in taken:
@@ -77,7 +77,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Whether the kernels are worth a conversion; if not, why, for networkx's messages."""
+    """True if the kernels save more time than conversion costs; else the reason, for networkx's messages."""
     graph = args[0]
     if len(graph) < LEAST_NODES:
         return f"networkx is faster for fewer than {LEAST_NODES} nodes"
@@ -88,7 +88,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 
 
 def average_shortest_path_length(links: Links, weight: None = None, method: None = None) -> float:
-    """The mean distance of two nodes. Raises what networkx raises."""
+    """Mean distance between two nodes. Raises the errors of networkx's function."""
     count = len(links)
     if count == 0:
         raise networkx.NetworkXPointlessConcept(
@@ -103,7 +103,7 @@ def average_shortest_path_length(links: Links, weight: None = None, method: None
 
 
 def eccentricity(links: Links, v: Any = None, sp: None = None, weight: None = None) -> Any:
-    """The largest distance from a node, {node: distance} for several. Raises what networkx raises."""
+    """Largest distance from the node v, or {node: distance} for several nodes. Raises the errors of networkx's."""
     chosen = list(links.graph.nbunch_iter(v))
     number = {node: place for place, node in enumerate(links.nodes)}
     sources = np.array([number[node] for node in chosen], np.int32)
@@ -117,17 +117,17 @@ def eccentricity(links: Links, v: Any = None, sp: None = None, weight: None = No
 
 
 def diameter(links: Links, e: dict[Any, int] | None = None, usebounds: bool = False, weight: None = None) -> int:
-    """The largest distance of two nodes. Raises what networkx raises."""
+    """Largest distance between two nodes. Raises the errors of networkx's function."""
     return int(max((eccentricity(links) if e is None else e).values()))
 
 
 def radius(links: Links, e: dict[Any, int] | None = None, usebounds: bool = False, weight: None = None) -> int:
-    """The least eccentricity of a node. Raises what networkx raises."""
+    """Least eccentricity of any node. Raises the errors of networkx's function."""
     return int(min((eccentricity(links) if e is None else e).values()))
 
 
 def all_pairs_shortest_path_length(links: Links, cutoff: int | None = None) -> Iterator[tuple[Any, dict[Any, int]]]:
-    """Yield each node with {node: distance} of the nodes that it reaches, near ones first."""
+    """Yield each node with {node: distance} for all nodes that it reaches; the nearest come first."""
     for source, name in enumerate(links.nodes):
         reached, counts = nodes_by_distance(links.ports, source)
         if cutoff is not None:
@@ -139,7 +139,7 @@ def all_pairs_shortest_path_length(links: Links, cutoff: int | None = None) -> I
 def edge_betweenness_centrality(
     links: Links, k: None = None, normalized: bool = True, weight: None = None, seed: Any = None
 ) -> dict[Any, float]:
-    """The share of shortest paths that take each link, parallel ones alike."""
+    """Share of shortest paths that take each link; paths are divided equally among parallel links."""
     count, graph = len(links), links.graph
     load = _loads(links).load
     number = {node: place for place, node in enumerate(links.nodes)}
@@ -163,7 +163,7 @@ def betweenness_centrality(
     endpoints: bool = False,
     seed: Any = None,
 ) -> dict[Any, float]:
-    """The share of shortest paths between others that pass each node."""
+    """Share of the shortest paths between other nodes that pass through each node."""
     count = len(links)
     loads = _loads(links)
     assert loads.rest is not None  # loads are exact
@@ -175,12 +175,12 @@ def betweenness_centrality(
 
 
 def _loads(links: Links) -> Any:
-    """Paths over each channel, a path between every two nodes, spread over the shortest ones."""
+    """Load of each channel if every pair of nodes has one path in all, divided among its shortest paths."""
     return minimal_loads(links.ports, np.arange(len(links), dtype=np.int32), exact=True)
 
 
 def _of_channels(ports: np.ndarray, load: np.ndarray, tail: np.ndarray, head: np.ndarray) -> np.ndarray:
-    """float64[E]: the load of each channel tail → head; 0 from a node to itself, which has no channel."""
+    """float64[E]: the load of each channel tail → head; 0 if tail and head are the same node."""
     there = ports >= 0
     known = np.repeat(np.arange(len(ports)), there.sum(axis=1)) * len(ports) + ports[there]  # ascending, as ports are
     wanted = tail * len(ports) + head
@@ -189,7 +189,7 @@ def _of_channels(ports: np.ndarray, load: np.ndarray, tail: np.ndarray, head: np
 
 
 def _scale(count: int, normalized: bool, directed: bool) -> float:
-    """networkx's factor, for `count` nodes that may be an end of a path."""
+    """Return networkx's scale factor of betweenness; count: number of nodes that can be an end of a path."""
     if count < 2:
         return 1.0
     if normalized:

@@ -1,19 +1,19 @@
-"""Formats of simulators that route packets: BookSim2, CAMINOS, SST.
+"""Write networks in the formats of simulators that route packets: BookSim2, CAMINOS, SST.
 
-BookSim2's topology `anynet`: a file of routers and nodes, and a configuration to run it.
+For BookSim2's topology `anynet`, a file of routers and nodes is written, and a configuration to run it.
 
 Source: booksim/booksim2, commit 28f4329 (2017): src/networks/anynet.cpp (the file's rules, min_anynet),
 src/examples/anynet/README, src/booksim_config.cpp (settings and defaults). Its nodes are our terminals, its routers our
-nodes. A link from router to router is listed at one end and gets both directions; a repeated one is the same link.
+nodes. A link from router to router is listed at one end and gets both directions; a repeated line is the same link.
 
-CAMINOS: the file of its topology `File`, and a configuration.
+For CAMINOS, the file of its topology `File` is written, and a configuration.
 
 Source: nakacristo/caminos-lib, commit 172016e (2024, version 0.6.3): src/topology/neighbourslists.rs (file_adj reads
 the file; the port at the other end is the place of the node in its neighbour's list), src/topology/mod.rs
 (write_adjacencies_to_file writes it), src/policies.rs (policy Hops: virtual channel i in hop i, against deadlock),
 src/defaults/main.cfg (a configuration).
 
-SST's Merlin: a Python configuration of its topology `anytopo`, which reads the network as GraphML.
+For SST's Merlin, a Python configuration of its topology `anytopo` is written, which reads the network as GraphML.
 
 Source: sstsimulator/sst-elements, commit f782290 (July 2026), src/sst/elements/merlin: topology/pymerlin-topo-any.py
 (class topoAny: a networkx graph whose nodes have the attribute `endpoints`), topology/anytopo.h (virtual channel i in
@@ -61,7 +61,7 @@ sim_type = latency;
 seed = 1;
 """
 CAMINOS_NETWORK, CAMINOS_CONFIGURATION = "network.caminos", "main.cfg"
-SMALL = 4096  # nodes up to which NumPy measures distances sooner than Numba is loaded
+SMALL = 4096  # most nodes for which NumPy measures distances faster than Numba is loaded
 CAMINOS_CONFIGURATION_TEXT = """\
 Configuration
 {{
@@ -171,7 +171,7 @@ system.build()
 
 
 def anynet(topology: Topology) -> str:
-    """The file of routers: a line for each, with its terminals and its neighbours of larger numbers."""
+    """Return the text of BookSim2's network file: a line per router, with its terminals and higher neighbours."""
     links = links_of(topology)
     lines = [[f"router {node}"] for node in range(topology.nodes)]
     for terminal, node in enumerate(topology.terminals.tolist()):
@@ -183,7 +183,7 @@ def anynet(topology: Topology) -> str:
 
 
 def booksim_configuration(topology: Topology) -> str:
-    """A configuration of BookSim2 for the anynet file: virtual channels, buffers, packets of our preset booksim2."""
+    """Return BookSim2's configuration, with the virtual channels, buffers and packets of our preset booksim2."""
     preset = PRESETS["booksim2"]
     return BOOKSIM_CONFIGURATION_TEXT.format(
         spelling=" ".join(topology.spelling.split()),
@@ -221,7 +221,7 @@ BOOKSIM = Format(
 
 
 def adjacencies(topology: Topology) -> str:
-    """The file of a network: its routers, their degree, and the neighbours of each in the order of its ports."""
+    """Return the text of CAMINOS's network file: routers, degree, and each router's neighbours in port order."""
     lines = [f"NODOS {topology.nodes}", f"GRADO {topology.plan.degree}"]
     for node, row in enumerate(topology.ports):
         lines += [f"N {node}", " ".join(map(str, row[row != NO_PORT].tolist()))]
@@ -229,7 +229,7 @@ def adjacencies(topology: Topology) -> str:
 
 
 def terminals_per_node(topology: Topology) -> int:
-    """Number of terminals of every node. Raises BadInput where they differ."""
+    """Number of terminals of every node. Raises BadInput if nodes have different numbers."""
     counts = terminal_counts(topology)
     if counts.min() != counts.max():
         raise BadInput(
@@ -240,7 +240,7 @@ def terminals_per_node(topology: Topology) -> int:
 
 
 def caminos_configuration(topology: Topology) -> str:
-    """A configuration with shortest routes, and as many virtual channels as the longest has hops."""
+    """Return CAMINOS's configuration, with shortest routes and a virtual channel for each hop of the longest route."""
     nodes = np.arange(topology.nodes, dtype=np.int32)
     backend = "numpy" if topology.nodes <= SMALL else "auto"
     found = all_pairs_distance(topology.ports, nodes, np.zeros_like(nodes), backend=backend)
@@ -277,7 +277,7 @@ CAMINOS = Format(
 
 
 def sst_configuration(topology: Topology) -> str:
-    """The Python file that SST runs."""
+    """Return the text of the Python file that SST runs."""
     spelling = " ".join(topology.spelling.split()).replace("\\", "/").replace('"', "'")
     plan = topology.plan
     # Merlin's anytopo gives all links the same bandwidth and latency
@@ -291,7 +291,7 @@ def sst_configuration(topology: Topology) -> str:
 
 
 def write_sst(topology: Topology, folder: Path) -> list[Path]:
-    """Write network.graphml, whose nodes are numbers, as Merlin's are, and merlin.py."""
+    """Write network.graphml, in which nodes are numbers, as Merlin expects, and merlin.py."""
     numbered = replace(topology, plan=replace(topology.plan, names=None))
     files = [folder / SST_NETWORK, folder / SST_CONFIGURATION]
     publish(files[0], graphs.graphml_text(numbered).encode())

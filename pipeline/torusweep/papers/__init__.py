@@ -1,1 +1,1 @@
-"""The papers' printed numbers, their comparison with computed ones, and the papers' figures."""
+"""Numbers printed in papers, their comparison with our computed numbers, and the papers' figures."""

@@ -48,12 +48,12 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
         *(by_group, valiant_by_group, d_mod_k, table),
     )
 }
-# these look at the links that are there; others are those of the whole network, as far as its faults leave them
+# computed on the network with its faults; any other routing is that of the whole network, less the broken routes
 AS_IT_IS = ("minimal", "minimal_ecmp", "weighted", "up_down", "minimal_by_address", "valiant", "table")
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
-BY_OCCUPANCY = ("adaptive", "ugal", "progressive")  # of deadlock analysis and simulation, without expected loads
+BY_OCCUPANCY = ("adaptive", "ugal", "progressive")  # for deadlock analysis and simulation; they have no expected loads
 TURN_MODELS = ("west_first", "north_last", "negative_first")
-SHORTEST_PATHS = ("minimal", "minimal_ecmp", "up_down", *TURN_MODELS)  # that are a LayeredRouting
+SHORTEST_PATHS = ("minimal", "minimal_ecmp", "up_down", *TURN_MODELS)  # routings of shortest paths: a LayeredRouting
 MOST_TRIED = 4096  # nodes of a network on which all routings are tried
 OTHER_NAMES = {
     "dor": "dimension_order",
@@ -73,10 +73,10 @@ EXAMPLE = "minimal or dimension_order(tie=positive)"
 
 @dataclass(frozen=True, eq=False)
 class GivenRouting:
-    """A routing without a spelling, from a table in memory or a function. It is allowed wherever a spelling is.
+    """A routing without a spelling, made from a table in memory or a function. It is allowed wherever a spelling is.
 
-    name   in tables and messages
-    form   the routing on one network
+    name   name of the routing in tables and messages
+    form   the routing itself, on one network
     """
 
     name: str
@@ -87,9 +87,9 @@ class GivenRouting:
 
 
 def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Routing]:
-    """Return (canonical spelling, routing) on a network for `minimal`, `dimension_order(tie=positive)`, ….
+    """Make the routing with a spelling such as `dimension_order(tie=positive)` on a network.
 
-    A given routing is returned as it is, with its name.
+    Returns (canonical spelling, routing); for a `GivenRouting`, its name and its own form.
     Raises BadInput if the name or a parameter is wrong, or if the routing does not suit the network.
     """
     if not len(topology.terminals):
@@ -125,7 +125,7 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
 
 @contextmanager
 def naming_what_fits(topology: Topology) -> Iterator[None]:
-    """Add the routings that suit a network (of up to `MOST_TRIED` nodes) to the refusal of an unknown name."""
+    """Add to the refusal of an unknown routing those that suit a network, if it has at most `MOST_TRIED` nodes."""
     try:
         yield
     except BadInput as refusal:
@@ -140,7 +140,7 @@ def naming_what_fits(topology: Topology) -> Iterator[None]:
 
 @lru_cache(maxsize=4)  # callers ask for the routing of a network several times
 def _on_faulty(topology: Topology, spelling: str) -> Routing:
-    """The part of the whole network's routing that its faults leave; spelling: canonical."""
+    """Return the routing with a canonical spelling on the network without its faults, less the broken routes."""
     whole = topology.plan.whole
     assert whole is not None, "the caller asks"
     _, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
@@ -157,7 +157,7 @@ def _check_oblivious(name: str) -> None:
 
 
 def canonical(spelling: str | GivenRouting) -> str:
-    """The canonical spelling of a routing. Raises BadInput if the name or a parameter is wrong."""
+    """Return the canonical spelling of a routing. Raises BadInput if the name or a parameter is wrong."""
     if isinstance(spelling, GivenRouting):
         return spelling.name
     _check_oblivious(spelling.partition("(")[0].strip())
@@ -165,7 +165,7 @@ def canonical(spelling: str | GivenRouting) -> str:
 
 
 def files_of(spelling: str | GivenRouting | None) -> list[Path]:
-    """Every file that the spelling of a routing, or of adaptive routing, names."""
+    """Return the files that the spelling of a routing names: the path of a `table`, and none for other routings."""
     if not isinstance(spelling, str) or spelling.partition("(")[0].strip() != table.__name__:
         return []
     _, _, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
@@ -173,7 +173,7 @@ def files_of(spelling: str | GivenRouting | None) -> list[Path]:
 
 
 def own_routing(family: str) -> str | None:
-    """The name of the routing that the paper of a family defines for it; None if it defines none."""
+    """Return the name of the routing that a network family's own paper defines; None if the paper defines none."""
     return ROUTING_OF_FAMILY.get(family)
 
 

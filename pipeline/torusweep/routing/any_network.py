@@ -1,7 +1,7 @@
-"""Routings of any network: all shortest paths, one of them, and up*/down*.
+"""Routings of any network: all shortest paths, a single shortest path, and up*/down*.
 
-Up*/down* routes go first towards a root, then away from it, over bidirectional links. One shortest path takes, at
-every node, the lowest port that leads nearer.
+Up*/down* routes go first towards a root, then away from it, over bidirectional links. The single shortest path takes,
+at every node, the lowest port that leads nearer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from torusweep.routing.tables.rows import TableRows, table_routing
 
 
 def minimal(topology: Topology) -> LayeredRouting:
-    """Equal shares of all shortest paths. No path passes a host that forwards nothing.
+    """Equal shares of all shortest paths. No path passes through a host that forwards nothing.
 
     Source: the balanced minimal routing of Cámara et al. 2010, sec. 5; shares as in betweenness (Freeman 1977).
     """
@@ -47,7 +47,7 @@ def _shortest(topology: Topology, split: str) -> LayeredRouting:
 
 
 def lowest_port(topology: Topology) -> TableRouting:
-    """A table that takes the lowest port nearer to the destination. On a torus it is dimension order."""
+    """At every node, the lowest port that leads nearer to the destination, as a table. On a torus: dimension order."""
     goals = np.unique(topology.terminals).astype(np.int64)
     routing = minimal_ecmp(topology)
     to_go, _ = shortest_paths(routing, routing.finish[goals])
@@ -74,10 +74,10 @@ Split = Annotated[
 def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> LayeredRouting:
     """The shortest paths that do not go up (towards the root) after they have gone down.
 
-    The upper end of a link is the node nearer to the root, or the lower-numbered node of equally near ones. Hosts that
-    forward nothing are below all other nodes.
+    The upper end of a link is the node nearer to the root or, if both are equally near, the node with the lower number.
+    Hosts that forward nothing are below all other nodes.
 
-    Constraint: bidirectional links that connect all terminals with the root, which forwards; at most 127 ports a node.
+    Constraint: bidirectional links that connect all terminals with a root that forwards; at most 127 ports per node.
     Source: Schroeder et al. 1991 (Autonet).
     """
     nodes, width = topology.ports.shape

@@ -1,4 +1,4 @@
-"""Find what a spelling and plan show of a routing: whether it suits, and how many pairs its loads follow."""
+"""Bound the work of a routing's exact loads from its spelling and the network's plan, before arrays are made."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from torusweep.routing.dimension_order import MAX_SIDE
 ANY_NETWORK = ("minimal", "minimal_ecmp")
 TORI = ("ring", "torus", "hypercube", "rt", "pt")
 GRIDS = (*TORI, "mesh")
-PASSES = {"dimension_order": 1, "reverse_order": 1, "valiant": 2}  # over any grid; valiant by its default, the first
+PASSES = {"dimension_order": 1, "reverse_order": 1, "valiant": 2}  # on grids; valiant by default has two of the first
 
 
 def most_pairs(routing: str, topology: str, plan: Plan, *, symmetric: bool) -> int | None:
-    """Upper bound of the pairs whose routes exact loads follow; None if only the network's arrays can tell.
+    """Upper bound of the number of node pairs whose routes exact loads follow; None if it needs the network's arrays.
 
-    routing    canonical spelling; 0 for a routing such as minimal, which loads follow from node to node
+    routing    canonical spelling; the bound is 0 for minimal and minimal_ecmp, whose loads need no single routes
     topology   canonical spelling of a network with one terminal at each node
-    symmetric  whether every automorphism of the network keeps the traffic
+    symmetric  whether every automorphism of the network preserves the traffic
     """
     name, _, parameters = routing.partition("(")
     family = family_of(topology)
@@ -27,6 +27,6 @@ def most_pairs(routing: str, topology: str, plan: Plan, *, symmetric: bool) -> i
         return None
     if family not in GRIDS or max(plan.radices) > MAX_SIDE:
         return None
-    # all nodes of a torus have the same routes, so that one of them represents all
+    # all nodes of a torus have the same routes, so one node represents all
     destinations = max(plan.degree, 1) if symmetric and family in TORI else plan.nodes
     return PASSES[name] * plan.nodes * destinations

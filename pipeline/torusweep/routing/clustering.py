@@ -1,4 +1,4 @@
-"""Clustering routing on pruned tori: each dimension is completed in a plane on the way along dimension 0."""
+"""Clustering routing on pruned tori: the hops of each dimension are made in a plane on the way along dimension 0."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def clustering(topology: Topology, tie: Tie = "split") -> SourceRouting:
     """The shorter way along the base dimension; other dimensions are completed in the first plane with their links.
 
     The base is a_0 (z in pruned_t1). The planes on the way are those from source to destination, both
-    included. If none of them has the links of a needed dimension, the packet goes on to the nearest plane
-    that does, beyond the destination or before the source, and returns from there; if both are equally
-    near, beyond. Planes before the source are visited first, right after the source's own plane. A
-    dimension that keeps all its links is completed in the source's plane, before the pruned dimension.
+    included. If no plane on the way has the links of a needed dimension, the packet also visits the nearest
+    plane that has them, beyond the destination or before the source, and returns from there; if both are
+    equally near, it visits the one beyond. Planes before the source are visited first, right after the source's
+    plane. A dimension that keeps all its links is completed in the source's plane, before the pruned dimension.
 
     Each pruned dimension goes the shorter way round its ring. `tie` decides at half a ring, in every
     dimension. If source and destination share a plane that lacks links, it also decides which side counts
@@ -112,6 +112,6 @@ class _Router:
         return Routes(first, 1 / ways.prod(axis=1)[row], direction, hops, np.zeros_like(direction))
 
     def _planes_of_completion(self, plane: np.ndarray, travel: np.ndarray) -> np.ndarray:
-        """Plane in which each dimension is completed: 0 … travel on the way, larger beyond, negative before."""
+        """Plane that completes each dimension: 0 … travel on the way, larger beyond it, negative before the source."""
         planes = len(self.pruning.alternating)
         return np.where((plane <= travel) | (plane - travel <= planes - plane), plane, plane - planes)

@@ -20,11 +20,11 @@ DOWN = 0  # state of packets that are injected, and of those on the way down
 
 
 def d_mod_k(topology: Topology) -> TableRouting:
-    """Up to the nearest common switch, at level l by link ⌊j / (w₁ … w_l)⌋ mod w_(l+1) for terminal j, then down.
+    """Up to the nearest common switch, then down; level l takes up link ⌊j / (w₁ … w_l)⌋ mod w_(l+1) to terminal j.
 
     Routes are between switches, not terminals: packets to a switch are divided equally among the routes to its
     terminals. Where each terminal is a node of its own, as in xgft(down=[1, 4, 4], up=[1, 1, 4]), every packet has
-    one route. Up-down routing that divides packets among all shortest paths is minimal.
+    one route. For up-down routing that divides packets among all shortest paths, choose `minimal`.
 
     Constraint: a fat_tree or xgft.
     Source: Zahavi et al. 2009, sec. 3; Zahavi 2012 (shift permutations meet no congestion).
@@ -45,7 +45,7 @@ def d_mod_k(topology: Topology) -> TableRouting:
 
 
 class _Level(NamedTuple):
-    """The switches of level l, 1 … h: the first number, and ways = w₁ … w_l, the factor of the digits x_(l+1) …."""
+    """Switches of level l, 1 … h: the first node, ways = w₁ … w_l, and number = 0, 1, … = way + ways · leaf word."""
 
     first: int
     ways: int
@@ -91,7 +91,7 @@ def _of(
     following: np.ndarray,
     weight: np.ndarray | None,
 ) -> TableRows:
-    """Rows from nodes to their neighbours. Without weights, equal rows become one with their number as weight."""
+    """Return table rows from nodes `at` to neighbours `to`; without weights, the number of equal rows is a weight."""
     if weight is None:
         columns, many = np.unique(np.column_stack([goal, at, to, state, following]), axis=0, return_counts=True)
         goal, at, to, state, following = columns.T

@@ -1,12 +1,11 @@
 """Dimension-order routing on grids: tori, meshes and hypercubes.
 
-Where all routers of a row are joined, it takes one hop in each dimension that differs. ROMM is dimension order by way
-of a random node between source and destination.
+On a HyperX, where all routers of a row are joined, dimension order takes one hop in each dimension that differs. ROMM
+is dimension order by way of a random node between source and destination.
 
 Turn models are minimal routings on meshes that forbid just enough turns to be deadlock-free with one virtual channel.
-
-A packet takes all hops of a first set of directions, in any order, before any hop of the others. It therefore never
-turns from one of the others into one of the first set.
+A packet takes all hops in a first set of directions, in any order, before any hop in the second set of directions. It
+therefore never turns from a direction of the second set into a direction of the first.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ MOST_ROUTES = 1 << 22  # of all keys together; a route takes about 50 bytes
 
 
 def hamming_order(topology: Topology, *, reverse: bool = False) -> SourceRouting:
-    """In each dimension, x first (reverse: last), one hop to the router of the destination's digit.
+    """One hop per dimension, to the router with the destination's digit; x comes first, or last if `reverse` is set.
 
-    Its directions are the steps of a dimension: s = 1, 2, … up to half its side, forwards (+) and backwards (−).
+    Each direction is a step along a dimension: s = 1, 2, … up to half its side, forwards (+) and backwards (−).
 
     Constraint: a HyperX, or one of its other names.
     Source: Ahn et al. 2009, sec. 3 (dimension order on the HyperX).
@@ -91,7 +90,7 @@ Tie = Annotated[
 
 
 def dimension_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """Along x first, then y, then z …, in each dimension the shorter way round; on a HyperX in one hop.
+    """Along x first, then y, then z …, the shorter way round each dimension; on a HyperX, in one hop per dimension.
 
     Constraint: a grid: torus, mesh, hypercube, rt or pt, with all its links, also from a file or graph that
     numbers its nodes x first; or a HyperX.
@@ -116,7 +115,7 @@ def reverse_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 
 def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """Dimension order with an order of the dimensions drawn for every packet; in two dimensions, O1TURN.
+    """Dimension order in a random order of the dimensions for every packet; with two dimensions, this is O1TURN.
 
     Constraint: a grid as for dimension_order, of 2 to 5 dimensions.
     Source: Seo et al. 2005 (O1TURN), for two dimensions.
@@ -135,7 +134,7 @@ def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid by the sides of its box, whether each dimension is a ring, and whether it has + links only."""
+    """A network as a grid: each dimension's side, whether it is a ring (`round`), and has + links only (`forward`)."""
 
     moves: Moves
     sides: tuple[int, ...]
@@ -143,7 +142,7 @@ class Grid:
     forward: tuple[bool, ...]
 
     def routing(self, tie: str, orders: Sequence[tuple[int, ...]]) -> SourceRouting:
-        """Routing with equal shares of all `orders` of the dimensions; the phase of a route is its order's number."""
+        """Return the routing that splits packets equally over `orders` of dimensions; a route's phase is its order."""
         sides = self.sides
         # in a ring only the difference modulo its length matters, except for tie=sign
         modular = [closed and (tie != "sign" or side % 2 == 1 or side == 2) for closed, side in zip(self.round, sides)]
@@ -206,7 +205,7 @@ class Grid:
 
 
 def grid_of(routing: str, topology: Topology) -> Grid:
-    """The network as a grid. Raises BadInput if a link of the grid is missing or a link is not of the grid."""
+    """Return the network as a grid. Raises BadInput if a link of the grid is missing, or another link exists."""
     for sides in _sides_of(topology) if topology.links else ():
         if max(sides) > MAX_SIDE:
             raise Refused(
@@ -220,7 +219,7 @@ def grid_of(routing: str, topology: Topology) -> Grid:
 
 
 def _sides_of(topology: Topology) -> Iterator[tuple[int, ...]]:
-    """Yield the sides that the network may have as a grid: its own, or for a file those that its links allow.
+    """Yield the possible sides of the network as a grid: its plan's; for a single side, also those its links allow.
 
     In a grid, a step along a dimension adds the product of the sides before it to a node's number.
     """
@@ -242,7 +241,7 @@ def _sides_of(topology: Topology) -> Iterator[tuple[int, ...]]:
 
 
 def _grid(topology: Topology, sides: tuple[int, ...]) -> Grid | None:
-    """The network as a grid of these sides; None if its links differ."""
+    """Return the network as a grid with the given sides; None if its links are not those of the grid."""
     port = np.empty((topology.nodes, 2 * len(sides)), np.int8)
     closed, forward = [], []
     for i, side in enumerate(sides):
@@ -272,9 +271,9 @@ def _not_a_grid(routing: str, topology: Topology) -> BadInput:
 
 
 def romm(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """In dimension order to a random node of the smallest box of source and destination, then to the destination.
+    """In dimension order to a random node in the smallest box around source and destination, then to the destination.
 
-    All routes are shortest paths. The two halves are two phases: the rule `phases` gives each its virtual channels.
+    All routes are shortest paths. Each half is a phase; the rule `phases` gives each phase virtual channels of its own.
 
     Constraint: a grid as for dimension_order; at most 4,194,304 routes in all.
     Source: Nesson & Johnsson 1995, with one intermediate node.
@@ -305,7 +304,7 @@ def romm(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 
 def _route_count(sides: tuple[int, ...], closed: tuple[bool, ...], forward: tuple[bool, ...]) -> int:
-    """Upper bound of the routes of all relative addresses: the product over dimensions of Σ (hops + 1)."""
+    """Upper bound of the number of routes to all relative addresses: the product over dimensions of Σ (hops + 1)."""
     count = 1
     for side, ring, one_way in zip(sides, closed, forward):
         offsets = np.arange(side) if ring else np.arange(1 - side, side)
@@ -323,9 +322,9 @@ Split = Annotated[
 
 
 def west_first(topology: Topology, split: Split = "next_hops") -> LayeredRouting:
-    """First all hops to the west (−x), then the others in any order.
+    """First all hops to the west (−x), then all other hops in any order.
 
-    In n dimensions: first the hops in − direction of all dimensions but the last.
+    In n dimensions, the hops in the − directions of all dimensions but the last come first.
 
     Constraint: a mesh or hypercube of two or more dimensions, with all its links.
     Source: Glass & Ni 1992; in n dimensions their all-but-one-negative-first.
@@ -335,9 +334,9 @@ def west_first(topology: Topology, split: Split = "next_hops") -> LayeredRouting
 
 
 def north_last(topology: Topology, split: Split = "next_hops") -> LayeredRouting:
-    """First all other hops, in any order, and the hops to the north (+y) last.
+    """Hops to the north (+y) last, after all other hops in any order.
 
-    In n dimensions: the hops in + direction of all dimensions but the first come last.
+    In n dimensions, the hops in the + directions of all dimensions but the first come last.
 
     Constraint: a mesh or hypercube of two or more dimensions, with all its links.
     Source: Glass & Ni 1992; in n dimensions their all-but-one-positive-last.
@@ -358,7 +357,7 @@ def negative_first(topology: Topology, split: Split = "next_hops") -> LayeredRou
 
 
 def _sides(routing: str, topology: Topology) -> tuple[int, ...]:
-    """The sides of a mesh or hypercube. Raises BadInput for another network."""
+    """Return the sides of a mesh or hypercube. Raises BadInput for another network, or for a single dimension."""
     grid = grid_of(routing, topology)
     require(len(grid.sides) >= 2, "dimensions", len(grid.sides), "2 or more", "a turn needs two")
     if topology.directed or any(closed and side > 2 for closed, side in zip(grid.round, grid.sides)):
@@ -370,9 +369,9 @@ def _sides(routing: str, topology: Topology) -> tuple[int, ...]:
 
 
 def _turn_model(routing: str, topology: Topology, first: Iterable[tuple[int, bool]], split: str) -> LayeredRouting:
-    """Shortest paths in two phases: hops of `first`, then others.
+    """Shortest paths in two phases: all hops in the directions `first`, then all other hops.
 
-    first   directions (dimension, whether +)
+    first   directions of the first phase: (dimension, whether +)
     """
     grid = grid_of(routing, topology)
     nodes, width = topology.ports.shape

@@ -1,10 +1,10 @@
-"""Routings of a network with faults: a packet takes the routes that are whole, or is lost.
+"""Routings of a network with faults: a packet takes a route of the whole network that still exists, or is lost.
 
-A route exists if none of its links is missing; the routes of a pair that are left share its packets in the same
-proportions. Routers know the faults. A pair without a route is lost. In a graph of states, as for turn models, only
-paths as short as before count: no packet goes a longer way.
+A route still exists if none of its links is missing. The remaining routes of a pair share its packets in the same
+proportions as before. Routers know the faults. A pair without a route is lost. For routings by a graph of states, such
+as turn models, only paths as short as without faults count: no packet takes a longer path.
 
-The module also restricts routings to the pairs that a traffic uses.
+The module also restricts routings to the pairs of nodes that a traffic uses.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from torusweep.routing.paths import UNREACHED, shortest_paths
 from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.rows import table_routing
 
-MOST_PAIRS = 10**8  # of nodes whose routes are looked at: a minute
+MOST_PAIRS = 10**8  # of nodes whose routes are checked, in about a minute
 BLOCK = 1 << 19  # pairs at a time
 STATES = 1 << 23  # pairs of a state and a destination at a time
 
 
 def on_faulty(routing: Routing, topology: Topology) -> Routing:
-    """Carry a routing of the whole network over to the same network with faults.
+    """Restrict a routing of the whole network to the routes that remain in the same network with faults.
 
-    Raises BadInput for a routing of two passes; Refused where there are too many pairs to look at.
+    Raises BadInput for a routing of two passes; Refused if the terminals form more than `MOST_PAIRS` pairs of nodes.
     """
     _expect_few_pairs(topology)
     if isinstance(routing, LayeredRouting):
@@ -55,7 +55,7 @@ def on_faulty(routing: Routing, topology: Topology) -> Routing:
 
 
 def as_far_as_joined(routing: Routing) -> Routing:
-    """Shortest paths on a network divided by faults or by hosts that forward nothing; pairs without a path are lost."""
+    """Mark as lost, in a routing by shortest paths, the pairs that faults or non-forwarding hosts cut off."""
     topology = routing.topology
     if not isinstance(routing, LayeredRouting) or routing.lost is not None:
         return routing
@@ -66,11 +66,11 @@ def as_far_as_joined(routing: Routing) -> Routing:
 
 
 def for_pairs(routing: Routing, pairs: np.ndarray) -> Routing:
-    """The routing for some pairs of nodes only; packets of others have no route.
+    """Restrict a routing to the given pairs of nodes; all other pairs have no route.
 
-    pairs   int64[P], ascending, source · N + destination. A node and itself occur only if it sends packets to itself
-            by way of a random node
-    Raises BadInput for a routing of two passes, unless all pairs of different nodes are used.
+    pairs   int64[P], ascending, source · N + destination; includes a node paired with itself only if the node sends
+            packets to itself by way of a random node
+    Raises BadInput for a routing of two passes, unless `pairs` holds all pairs of different nodes.
     """
     topology, nodes = routing.topology, routing.topology.nodes
     unused = [(source * nodes + destination) for source, destination in _blocks(topology)]
@@ -95,7 +95,7 @@ def for_pairs(routing: Routing, pairs: np.ndarray) -> Routing:
 class Unrouted(NamedTuple):
     """Pairs of nodes with terminals that have no route: int64[·] each, ascending, source · N + destination.
 
-    lost      pairs whose routes are broken, or that are not asked for (`for_pairs`)
+    lost      pairs whose routes are all broken, or that `for_pairs` excluded
     missing   pairs for which a user's table has no row
     """
 
@@ -104,7 +104,7 @@ class Unrouted(NamedTuple):
 
 
 def unrouted(routing: Routing | AdaptiveRouting) -> Unrouted:
-    """The pairs of nodes for which a routing has no route."""
+    """Return the pairs of nodes for which a routing has no route."""
     none = np.zeros(0, np.int64)
     if isinstance(routing, AdaptiveRouting):
         return Unrouted(none, none)
@@ -131,7 +131,7 @@ def _expect_few_pairs(topology: Topology) -> None:
 
 
 def _blocks(topology: Topology) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(source, destination) int64[B] each: all pairs of distinct nodes with terminals, ascending, in blocks."""
+    """List all pairs of distinct nodes with terminals, ascending, in blocks (source int64[B], destination int64[B])."""
     terminals = np.unique(topology.terminals).astype(np.int64)
     step, found = max(1, BLOCK // len(terminals)), []
     for first in range(0, len(terminals), step):
@@ -142,9 +142,9 @@ def _blocks(topology: Topology) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _by_pairs(routing: SourceRouting, moves: Moves, lost: np.ndarray | None = None) -> SourceRouting:
-    """The routing with a key for each pair of nodes, and with the routes that `moves` allows.
+    """Return the routing with one key for each pair of nodes, and only those routes whose links exist in `moves`.
 
-    lost   int64[L]  pairs that get a route of no hops, like pairs whose routes are all broken
+    lost   int64[L]  pairs that get a route of no hops, as do pairs whose routes are all broken; None if there are none
     """
     nodes = routing.topology.nodes
 
@@ -182,7 +182,7 @@ def _by_pairs(routing: SourceRouting, moves: Moves, lost: np.ndarray | None = No
 
 
 def _arrives(moves: Moves, source: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
-    """bool[R]: whether all hops of routes exist."""
+    """bool[R]: whether every hop of each route exists in `moves`."""
     at, going = source.copy(), np.ones(len(source), bool)
     for run in range(direction.shape[1]):
         left = hops[:, run]
@@ -202,7 +202,7 @@ def _layered(routing: LayeredRouting, topology: Topology) -> LayeredRouting:
 
 
 def _apart(routing: LayeredRouting, whole: LayeredRouting | None) -> np.ndarray:
-    """int64[L], ascending: pairs of nodes with terminals that have no path, or none as short as in `whole`."""
+    """int64[L], ascending: pairs of terminals' nodes without a path or, if `whole` is given, with a longer one."""
     topology = routing.topology
     goals = np.unique(topology.terminals).astype(np.int64)
     step, lost = max(1, STATES // len(routing.states)), [np.zeros(0, np.int64)]
@@ -219,7 +219,7 @@ def _apart(routing: LayeredRouting, whole: LayeredRouting | None) -> np.ndarray:
 
 
 def _table(routing: TableRouting, topology: Topology) -> TableRouting:
-    """Keep the rows from which packets still arrive; a configuration's remaining rows share its packets."""
+    """Keep the rows from which packets still arrive; the remaining rows of a configuration share its packets."""
     leads = routing.port != NO_PORT
     alive = ~leads | (topology.ports[routing.at[routing.owner], np.maximum(routing.port, 0)] != NO_PORT)
     while True:

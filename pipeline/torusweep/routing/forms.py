@@ -19,17 +19,17 @@ import scipy
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT, Topology
 
-MAX_PORTS = int(np.iinfo(np.int8).max)  # of a node; the last arc of a state is the packet's arrival
+MAX_PORTS = int(np.iinfo(np.int8).max)  # of a node; one more arc of a state stands for the packet's arrival
 
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Directions of packets: direction 2i is + along axis i, 2i + 1 is −.
+    """Directions in which packets move: direction 2i is + along axis i, and direction 2i + 1 is − along it.
 
     topology   the network
     port       int8[N, D]   port of each direction at each node, −1 = no link
     names      names of the D/2 axes
-    whole      moves of the network before its faults, whose datelines remain; None without faults
+    whole      moves of the network without its faults, which define the datelines; None if there are no faults
     """
 
     topology: Topology
@@ -81,9 +81,9 @@ class Routes(NamedTuple):
 
     first      int64[K + 1]  rows first[i] … first[i + 1] − 1 are the routes of key i, at least one
     weight     float64[R]    share of the traffic of the key on this route; the shares of a key sum to 1
-    direction  int8[R, L]    of each run
-    hops       int16[R, L]   of each run; runs of 0 hops are skipped
-    phase      int8[R, L]    of each run, for virtual-channel rules: stage of a hierarchical route, dimension order
+    direction  int8[R, L]    direction of each run, as in `Moves`
+    hops       int16[R, L]   number of hops of each run; runs of 0 hops are skipped
+    phase      int8[R, L]    phase of each run, for virtual-channel rules: a hierarchical stage, or a dimension order
     """
 
     first: np.ndarray
@@ -103,13 +103,13 @@ class SourceRouting:
     key     (source int[…], destination int[…]) → int64[…]: number of the pair (cell of the source, relative
             address of the destination); uses array operators only, so that it takes NumPy and CuPy arrays; broadcasts
     routes  int64[K] keys → Routes, for all keys that `key` returns
-    passes  2: two halves, to a node drawn uniformly for every packet and on to the destination (Valiant). `routes`
-            has the routes of both; the phases of the second half are larger by `phases`
+    passes  1, or 2 for Valiant's routing: each packet goes to a node chosen uniformly at random, then to the
+            destination. `routes` has the routes of each half; phases of the second half are larger by `phases`
     phases  number of phases that `routes` uses: 0 … phases − 1
     separable  whether the route along each axis depends on the digits of that axis only, in at most one run per axis
     lost    int64[L], ascending, source · N + destination: pairs of nodes with terminals that have no route; `routes`
-            gives them a route of no hops. With two passes, also a node and itself if it sends itself nothing.
-            None: every pair has a route
+            gives them a route of no hops. With two passes, `lost` includes a node paired with itself if the node
+            sends itself nothing. None if every pair has a route
     """
 
     moves: Moves
@@ -128,7 +128,7 @@ class SourceRouting:
 
     @cached_property
     def regular(self) -> bool:
-        """Whether one source of each cell is representative of the cell. Verified, not declared.
+        """Whether one source of each cell can represent all sources of the cell. This is verified, not declared.
 
         Three conditions suffice: every link belongs to a direction, every direction maps cells one-to-one
         onto cells, and every key of a cell occurs at each of its nodes. Then the routes of one key from all
@@ -165,8 +165,8 @@ class LayeredRouting:
     start     int32[N]      state of a packet that enters the network at each node
     finish    int32[N]      state of a packet that has arrived at each node
     extra     int           number of arcs per path on which the packet stays at a node: hops = distance − extra
-    split     "paths": equal shares of all shortest paths; "next-hops": in each state, equal shares of all arcs nearer
-    lost      as in `SourceRouting`: pairs whose packets take none of these paths
+    split     "paths": equal shares of all shortest paths; "next-hops": in each state, of all arcs that lead nearer
+    lost      int64[L]      pairs of nodes, as in `SourceRouting`, whose packets take none of these paths; None for none
     """
 
     topology: Topology
@@ -181,7 +181,7 @@ class LayeredRouting:
 
     @property
     def plain(self) -> bool:
-        """Whether the states are the nodes; every automorphism of the network then preserves the routing."""
+        """Whether the states are the nodes. If so, every automorphism of the network preserves the routing."""
         return self.states is self.topology.ports
 
 
@@ -190,10 +190,10 @@ def in_two_phases(
 ) -> LayeredRouting:
     """Shortest paths in two phases with different hops, such as up and then down.
 
-    first, turn, second   bool[N, P]  hops of the first phase, hops that begin the second phase, hops within it
+    first, turn, second   bool[N, P]  hops of the first phase; hops that begin the second phase; hops within the second
     split                 paths or next_hops
 
-    A node has three states: in the first phase, in the second one, arrived.
+    A packet at a node has one of three states: first phase, second phase, arrived.
     """
     nodes, width = topology.ports.shape
     every, there = np.arange(nodes, dtype=np.int32), topology.ports
@@ -211,9 +211,9 @@ def in_two_phases(
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveRouting:
-    """Any link that leads nearer, chosen hop by hop; if all are busy, the next hop of the escape routing.
+    """Any link that leads nearer, chosen hop by hop; if all such links are busy, the next hop of the escape routing.
 
-    escape   routing of the escape virtual channels; it has one route per key, whose every hop leads nearer
+    escape   routing of the escape virtual channels; it has one route per key, on which every hop leads nearer
     """
 
     escape: SourceRouting
@@ -224,10 +224,10 @@ class AdaptiveRouting:
 
 
 class Headers(NamedTuple):
-    """Headers that tell the configurations of a node and a destination apart, as in their rows.
+    """Packet headers of a table routing, which distinguish configurations with the same node and destination.
 
-    input      int32[C]  node that the packet comes from, −1 = injected here; None: no row depends on it
-    state      int32[C]  state of the packet; it is injected in state 0
+    input      int32[C]  node that the packet comes from, −1 = injected here; None if no row depends on it
+    state      int32[C]  state of the packet in each configuration; packets are injected in state 0
     following  int32[R]  state of the packet after the hop of each row
     """
 
@@ -242,23 +242,23 @@ class TableRouting:
 
     A configuration is all that the next hop depends on: the destination, the node, and the `headers`. The rows
     of a configuration divide its packets by their weights. A packet without a row at its destination has arrived.
-    Only configurations that packets between terminals reach are kept. None leads back to itself.
+    Only configurations that packets between terminals reach are kept. No configuration leads back to itself.
 
     topology    the network
-    first       int64[N + 1]  first[d] … first[d + 1] − 1 are the configurations of packets to node d, each behind
+    first       int64[N + 1]  first[d] … first[d + 1] − 1 are the configurations of packets to node d, each after
                               its predecessors
     at          int32[C]      node of each configuration
     rows        int64[C + 1]  rows[c] … rows[c + 1] − 1 are the rows of configuration c, at least one
     port        int16[R]      port that each row leads through; −1: the packet leaves the network, at its destination
-    kind        int16[R]      class of the virtual channel that the packet takes there, 0 … kinds − 1
+    kind        int16[R]      class of the virtual channel that the packet takes on the hop, 0 … kinds − 1
     next        int32[R]      configuration after the hop, −1 = arrived
-    weight      float64[R]    > 0
-    entry_pair  int64[E]      destination · N + source, ascending: the pairs of terminals whose packets use the network
-    entry       int32[E]      configuration in which their packets are injected
-    kinds       number of classes
-    headers     None: one configuration for each node and destination
-    lost        as in `SourceRouting`: pairs that faults leave without a row at the source. Other pairs of terminals
-                without one are missing in a user's table
+    weight      float64[R]    weight of each row, above 0
+    entry_pair  int64[E]      destination · N + source, ascending: the pairs of nodes whose packets use the network
+    entry       int32[E]      configuration in which the packets of each such pair are injected
+    kinds       number of classes of virtual channels
+    headers     headers of the configurations; None if there is one configuration for each node and destination
+    lost        int64[L]      pairs, as in `SourceRouting`, that faults leave without a row at the source; any other
+                              pair of terminals without a row is missing in the user's table
     """
 
     topology: Topology
@@ -287,12 +287,12 @@ class TableRouting:
 
     @cached_property
     def destination(self) -> np.ndarray:
-        """int64[C]: the destination of each configuration."""
+        """int64[C]: the destination node of each configuration."""
         return np.repeat(np.arange(self.topology.nodes), np.diff(self.first))
 
     @cached_property
     def total(self) -> np.ndarray:
-        """float64[C]: the sum of the weights of each configuration, in the order of its rows."""
+        """float64[C]: the sum of the weights of each configuration's rows, added in the order of the rows."""
         return np.bincount(self.owner, self.weight, minlength=len(self.at))
 
     @cached_property
@@ -302,7 +302,7 @@ class TableRouting:
 
     @cached_property
     def share_up_to(self) -> np.ndarray:
-        """float64[R]: cumulative share within the configuration; the last is 1."""
+        """float64[R]: the sum of the shares of each row and the rows before it in its configuration; finally 1."""
         total = self.share.copy()
         several = np.flatnonzero(self.many > 1)
         for place in range(1, int(self.many.max(initial=1))):
@@ -313,9 +313,9 @@ class TableRouting:
         return total
 
     def entries(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-        """int64[B]: the configuration in which a packet of each pair, int[B], is injected; −1 if it has arrived.
+        """int64[B]: the configuration in which packets of each pair of nodes, int[B], start; −1 if they have arrived.
 
-        Raises BadInput for a pair with a node that has no terminal.
+        Raises BadInput if the table does not route a pair of different nodes.
         """
         pair = destination.astype(np.int64) * self.topology.nodes + source
         if not len(self.entry):
@@ -341,7 +341,7 @@ def port_to(topology: Topology, neighbour: np.ndarray) -> np.ndarray:
 
 
 def combinations(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All combinations of alternatives for each key i, with counts[i, j] ≥ 1 alternatives in place j.
+    """List, for each key i, all combinations of one alternative per place; place j has counts[i, j] ≥ 1 alternatives.
 
     counts    int[K, n]
     returns   (first int64[K + 1], choice int64[R, n]): rows first[i] … first[i + 1] − 1 are the choices of key i

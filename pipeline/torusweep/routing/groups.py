@@ -1,9 +1,9 @@
 """Routing on networks of groups: minimal, by way of a random group, or whichever of the two is less busy.
 
-Minimal routing has at most one hop between groups. Valiant's goes by way of a group drawn for every packet.
+Minimal routing has at most one hop between groups. Valiant's routing sends each packet by way of a random group.
 
-Adaptive routings choose between the two; the module has their routes, not the choice. A dependency graph holds all that
-packets may do. The choice depends on queues, so these routings have no expected loads.
+For adaptive routings, which choose between minimal and Valiant's routes, this module has the routes but not the choice.
+A dependency graph contains all these routes. The choice depends on queues, so adaptive routings have no expected loads.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Split = Annotated[
     Meaning("paths: all such shortest paths equally; next_hops: at every router, all links on such paths equally"),
 ]
 MOST_ROWS = 1 << 24  # of the table: about a minute
-# states of packets; behind its last hop between groups, a packet is in BEFORE + 1
+# states of packets; after its last hop between groups, a packet is in state BEFORE + 1
 INJECTED, BEFORE, TO_GROUP = 0, 1, 4
 MOST_THRESHOLD = 1 << 30
 DECIDING = 3  # state of a packet on its minimal route that may still leave it
 
 
 def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
-    """Shortest paths with at most one hop between groups: to a router with a link to the group, over it, and on.
+    """Shortest paths with at most one hop between groups: to a router linked to the goal's group, across, and on.
 
     A path with two hops between groups may be shorter; minimal also takes such paths.
 
@@ -54,7 +54,7 @@ def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
 
 
 def groups_of(routing: str, topology: Topology) -> Grouped:
-    """The groups of a network. Raises BadInput, which names the routing, for a network without any."""
+    """Return the groups of a network. Raises BadInput, which names the routing, for a network without groups."""
     shape = topology.plan.structure
     if not isinstance(shape, Grouped):
         raise BadInput(
@@ -65,11 +65,11 @@ def groups_of(routing: str, topology: Topology) -> Grouped:
 
 
 def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting:
-    """By the paths of by_group to a group drawn uniformly for every packet, then to the destination.
+    """By way of a group chosen uniformly at random for every packet, with the paths of by_group before and after.
 
-    The group is neither the source's nor the destination's, which would leave the direct path. The packet takes a
-    shortest path to any router of the group, and goes on from there. Packets within a group, and all packets of
-    a network of two groups, take by_group's paths.
+    The group is neither the source's nor the destination's: with either, the packet would take the direct path. The
+    packet takes a shortest path to any router of the group, and goes on from there. Packets within a group, and all
+    packets of a network of two groups, take by_group's paths.
 
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Kim et al. 2008, sec. 4.1 (Valiant's algorithm with groups for nodes).
@@ -82,7 +82,7 @@ def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting
 
 
 def check_detours(routing: str, topology: Topology) -> Grouped:
-    """The structure of a network of groups. Raises Refused if there are too many routes by way of a group.
+    """Return the groups of a network. Raises Refused if there would be too many routes by way of a third group.
 
     Raises BadInput for a network without groups.
     """
@@ -97,21 +97,21 @@ def check_detours(routing: str, topology: Topology) -> Grouped:
 
 
 def rows_onwards(minimal: LayeredRouting) -> TableRows:
-    """The rows of by_group, in state BEFORE, or BEFORE + 1 behind the hop between groups; two columns are missing."""
+    """Return the rows of by_group, with packets in state BEFORE, and in BEFORE + 1 after the hop between groups."""
     nodes = minimal.topology.nodes
     return joined(list(layered_rows(minimal, BEFORE + np.arange(3 * nodes) // nodes)))
 
 
 def near_rows(onwards: TableRows, shape: Grouped) -> TableRows:
-    """First rows, in state INJECTED, of packets that pass no third group: within a group, or with two groups."""
+    """Return the first rows, in state INJECTED, of packets within a group, or all packets if there are two groups."""
     near = (onwards.at // shape.size == onwards.destination // shape.size) | (shape.groups == 2)
     return from_before(onwards, near, INJECTED, BEFORE)
 
 
 def from_before(onwards: TableRows, chosen: np.ndarray, state: int, following: int) -> TableRows:
-    """Copy the `chosen` rows, bool[R], of state BEFORE into another state.
+    """Copy those of the `chosen` rows, bool[R], that are in state BEFORE, and put the copies into another state.
 
-    following   the state after a hop that leads to BEFORE
+    following   state after a hop, in place of BEFORE
     """
     assert onwards.state is not None, "layered rows with labels"
     assert onwards.following is not None, "layered rows with labels"
@@ -131,12 +131,12 @@ def from_before(onwards: TableRows, chosen: np.ndarray, state: int, following: i
 
 
 class _Steps(NamedTuple):
-    """Hops on the way to a third group, int64[A] each, without the last hop.
+    """Hops on shortest paths from every node to every other group, int64[A] each.
 
-    at, group   a node and the group that the packet goes to
-    port        of the node
-    following   state of the packet after the hop
-    weight      float64[A]  of all hops of the node and the group
+    at, group   node that the packet leaves, and group that it goes to
+    port        port of the node through which it leaves
+    following   state of the packet after the hop: BEFORE once it has entered the group
+    weight      float64[A]  weight of the hop among all hops from the node to the group
     """
 
     at: np.ndarray
@@ -147,9 +147,9 @@ class _Steps(NamedTuple):
 
 
 def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray]) -> Iterator[TableRows]:
-    """Yield the rows of packets from the drawing of a third group until they enter it, in state BEFORE.
+    """Yield the rows of packets from the choice of a random third group until they enter that group, in state BEFORE.
 
-    drawn   state → int64[·], the nodes at which packets in this state draw
+    drawn   maps a state to the nodes, int64[·], at which packets in that state choose a group
     """
     topology = minimal.topology
     terminals = np.unique(topology.terminals).astype(np.int64)
@@ -171,7 +171,7 @@ def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray
 
 
 def _steps(minimal: LayeredRouting, shape: Grouped) -> _Steps:
-    """The hops of all shortest paths from every node to every other group."""
+    """Return the hops of all shortest paths from every node to every other group."""
     nodes = minimal.topology.nodes
     found = [
         (step.state, step.goal, step.arc, np.where(step.then < nodes, TO_GROUP + step.goal, BEFORE), step.weight)
@@ -181,7 +181,7 @@ def _steps(minimal: LayeredRouting, shape: Grouped) -> _Steps:
 
 
 def into_groups(minimal: LayeredRouting, shape: Grouped) -> LayeredRouting:
-    """Shortest paths to any node of a group: the states are the nodes, then the groups, each at its first node."""
+    """Shortest paths to any node of a group. The states are the nodes, then the groups, each at its first node."""
     topology, ports = minimal.topology, minimal.topology.ports
     everyone, groups = np.arange(topology.nodes, dtype=np.int32), np.arange(shape.groups, dtype=np.int32)
     within = np.int32(topology.nodes) + groups
@@ -195,20 +195,20 @@ def into_groups(minimal: LayeredRouting, shape: Grouped) -> LayeredRouting:
 
 View = Annotated[
     Literal["local", "global"],
-    Meaning("whose queues decide: of the source's router, or of all routers; the routes are the same"),
+    Meaning("queues that decide: of the source's router (local), or of all routers (global); the routes are the same"),
 ]
 Threshold = Annotated[
     int,
     Whole(
         -MOST_THRESHOLD,
-        "how much larger the minimal route's estimate may be, in flits · hops (view=global: flits)",
+        "by how much a minimal route's estimate may exceed a detour's, in flits · hops (view=global: flits)",
         MOST_THRESHOLD,
     ),
 ]
 
 
 def ugal(topology: Topology, view: View = "local", threshold: Threshold = 0) -> TableRouting:
-    """At the source, the route of by_group or one of valiant_by_group, for packets between groups.
+    """The route of by_group or one of valiant_by_group, chosen at the source for each packet between groups.
 
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Singh 2005; Kim et al. 2008, sec. 4.1.
@@ -228,7 +228,7 @@ def progressive(topology: Topology, threshold: Threshold = 0) -> TableRouting:
 
 
 def _rows(minimal: LayeredRouting, shape: Grouped, deciding: tuple[int, ...]) -> Iterator[TableRows]:
-    """Yield the rows of by_group, and of detours from the states `deciding`: a packet's first hop, and later ones."""
+    """Yield the rows of by_group and of detours. deciding: states, from INJECTED on, in which a detour may begin."""
     onwards = rows_onwards(minimal)
     yield onwards
     yield near_rows(onwards, shape)

@@ -26,7 +26,7 @@ Tie = Annotated[
 
 
 def gate_phases(hierarchy: Hierarchy, level: int) -> tuple[int, int]:
-    """Phases of a packet on its way to a gate of a level: (in the module of its source, in a later module)."""
+    """Phases of a packet on its way to a gate of a level: (phase in its source's module, phase in a later module)."""
     first = 2 * (hierarchy.levels - level)
     return first, first + 1
 
@@ -38,7 +38,7 @@ def last_phases(hierarchy: Hierarchy) -> tuple[int, int]:
 
 
 def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
-    """From the highest level down, from gate to gate along z, then y, then x; at last within the basic module.
+    """From gate to gate along z, then y, then x, level by level from the highest; at last within the basic module.
 
     At a level where source and destination differ, the packet first goes to a gate of the first
     dimension needed, at the nearest corner. It stays at that corner for the other dimensions of the
@@ -51,7 +51,7 @@ def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
     half a ring of a module or a level, `tie` decides. If n = 2, both ways are the same link.
 
     Phases, with L levels: 2(L − l) in the source's module on the way to a gate of level l, 2(L − l) + 1
-    in a later module on the way to one, 2(L − 1) on links between modules, 2L − 1 in the destination's
+    in a later module on the way to such a gate, 2(L − 1) on links between modules, 2L − 1 in the destination's
     module. The first two are the paper's phase 1 and the odd sub-phases of its phase 2; a packet that
     stays in its module has only the last phase.
 
@@ -72,7 +72,7 @@ def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
 
 
 def _moves(topology: Topology, hierarchy: Hierarchy) -> Moves:
-    """Directions ± along every digit of the address, the digits of the module first."""
+    """Return moves in directions ± along every digit of the address; the digits of the module come first."""
     port = np.empty((topology.nodes, 2 * len(hierarchy.sides)), np.int8)
     for axis in range(len(hierarchy.sides)):
         for sign in (1, -1):
@@ -82,7 +82,7 @@ def _moves(topology: Topology, hierarchy: Hierarchy) -> Moves:
 
 @dataclass
 class _Runs:
-    """The runs of K routes, in order; tied: whether both ways round a ring are equal."""
+    """Runs of K routes, in order: an array [K] per run in each list; tied: whether both ways round are equally long."""
 
     direction: list[np.ndarray] = field(default_factory=list)
     hops: list[np.ndarray] = field(default_factory=list)
@@ -96,7 +96,7 @@ class _Runs:
         self.tied.append(tied)
 
     def routes(self) -> Routes:
-        """Routes with one row for every combination of ways at ties."""
+        """Return the routes, with one row for every combination of ways round the rings that are tied."""
         direction, hops, phase = (np.stack(runs, axis=1) for runs in (self.direction, self.hops, self.phase))
         count = len(direction)
         either = [run for run, tied in enumerate(self.tied) if tied.any()]
@@ -141,13 +141,13 @@ class _Router:
 
     @cached_property
     def digits(self) -> list[np.ndarray]:
-        """int16[N] for each digit above the module, lowest first."""
+        """Digits of every node's address above the module, the lowest digit first: one int16[N] per digit."""
         n, above = self.hierarchy.n, np.arange(self.cells * self.hierarchy.n**self.above) // self.cells
         return [(above // n**digit % n).astype(np.int16) for digit in range(self.above)]
 
     @cached_property
     def relative(self) -> np.ndarray:
-        """int64[n, n]: the relative digit from each digit (row) to each digit (column)."""
+        """int64[n, n]: the relative digit from each source digit (row) to each destination digit (column)."""
         n = self.hierarchy.n
         apart = np.arange(n)[None, :] - np.arange(n)[:, None]
         return apart % n + (2 * apart == -n) * (n // 2 if self.base > n else 0)
@@ -201,7 +201,7 @@ class _Router:
         return runs.routes()
 
     def places(self, cell: np.ndarray) -> list[np.ndarray]:
-        """int16[K] for each digit: place of each node in its module."""
+        """Return the digits of the given nodes within their module: one int16[K] per digit."""
         digits = []
         for side in self.hierarchy.module:
             cell, digit = np.divmod(cell, side)
@@ -209,7 +209,7 @@ class _Router:
         return digits
 
     def nearest(self, at: Sequence[np.ndarray], gates: np.ndarray, first: np.ndarray) -> np.ndarray:
-        """int64[K]: the corner with the nearest gate of dimension `first`."""
+        """int64[K]: the corner whose gate of dimension `first` is nearest to the place `at`."""
         if gates.shape[1] == 1:
             return np.zeros(first.shape, np.int64)
         away = np.zeros((gates.shape[1], len(first)), np.int16)
@@ -232,7 +232,7 @@ class _Router:
         return to
 
     def way(self, ahead: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (whether the direction is −, hops, whether both ways are equal) along a digit of the module."""
+        """Return (whether the direction is −, hops, whether both ways are equally long) along a digit of the module."""
         return (
             self.shorter(ahead, side)
             if self.hierarchy.is_torus
@@ -240,7 +240,7 @@ class _Router:
         )
 
     def shorter(self, ahead: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Like `way`, in a ring; −side < ahead < side."""
+        """Return the three arrays of `way` for a ring of `side` nodes, with −side < ahead < side."""
         onwards = np.where(ahead < 0, ahead + side, ahead)
         half = (2 * onwards == side) & (side > 2)
         back = (2 * onwards > side) | (half & (ahead < 0) & (self.tie == "sign"))

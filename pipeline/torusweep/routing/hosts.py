@@ -16,7 +16,7 @@ REMEDY = "choose minimal, minimal_ecmp, or up_down with a root that forwards"
 def expect_hosts_end(routing: Routing | AdaptiveRouting) -> None:
     """Raise BadInput for a routing that sends some packet through a host that forwards nothing.
 
-    Routings in directions know no hosts, and are refused on a network that has some.
+    Source routings and adaptive routings take no account of such hosts, and are refused on any network with one.
     """
     topology = routing.topology
     if topology.ends is None:
@@ -35,7 +35,7 @@ def expect_hosts_end(routing: Routing | AdaptiveRouting) -> None:
 
 
 def _passed(routing: LayeredRouting, ends: np.ndarray) -> list[int]:
-    """The hosts that packets leave again after a hop to them."""
+    """Return the hosts from which a packet may hop on after a hop to them."""
     arcs = routing.states != NO_PORT
     hops = arcs & (routing.port != NO_PORT)
     entered = np.zeros(len(routing.states), bool)

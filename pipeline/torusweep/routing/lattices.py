@@ -21,16 +21,16 @@ from torusweep.routing.dimension_order import dimension_order
 from torusweep.routing.forms import AdaptiveRouting, Moves, Routes, SourceRouting, port_to
 
 MAX_HOPS = int(np.iinfo(np.int16).max)  # of a run
-MAX_STATES = 1 << 24  # relative addresses of all cells; the arrays of a tree take 9 bytes each, 13 while it is built
+MAX_STATES = 1 << 24  # relative addresses of all cells; each takes 9 bytes of a tree's arrays, 13 while it is built
 UNSEEN = -1
 
 
 def along_axes(topology: Topology, shape: Lattice, names: Sequence[str]) -> Moves | None:
-    """Moves whose direction 2i adds e_i to the address, modulo the lattice, and 2i + 1 subtracts it.
+    """Return moves whose direction 2i adds e_i to the address modulo the lattice; direction 2i + 1 subtracts e_i.
 
     topology   the network
     shape      lattice of the addresses; prod(shape.sides) = N
-    names      of the axes
+    names      names of the axes
     returns    None if a link of the network is not such a step
     """
     axes = range(len(shape.sides))
@@ -47,7 +47,7 @@ def along_axes(topology: Topology, shape: Lattice, names: Sequence[str]) -> Move
 
 
 def address(shape: Lattice, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-    """int64[…]: number of destination − source modulo the lattice, for broadcastable node numbers of NumPy or CuPy."""
+    """int64[…]: number of the address destination − source modulo the lattice. NumPy or CuPy arrays are broadcast."""
     return shape.number([b - a for a, b in zip(shape.digits(source), shape.digits(destination))])
 
 
@@ -63,7 +63,7 @@ Tie = Annotated[
 def routing_record(topology: Topology, tie: Tie = "split") -> SourceRouting:
     """Along x first, then y, then z …, by a shortest displacement modulo the lattice.
 
-    If two directions are the same link (a side of 2), the first is used.
+    If two directions are the same link, as on a side of 2, the first direction is used.
 
     Constraint: a lattice network with all its links: torus, ring, hypercube, rt, rtt, pt, ptt, pdtt,
     twisted_torus, illiac, lattice, circulant, hexagonal_torus.
@@ -95,7 +95,7 @@ def routing_record(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 
 def shortest_records(moves: Moves) -> tuple[np.ndarray, np.ndarray]:
-    """All shortest displacements from node 0 to every node of a connected lattice network.
+    """Find all shortest displacements from node 0 to every node of a connected lattice network.
 
     A displacement v ∈ Zⁿ takes |v₁| + … + |vₙ| hops. A shortest displacement without its last step is a
     shortest displacement to another node. The search therefore extends shortest displacements layer by
@@ -184,7 +184,7 @@ def minimal_by_address(topology: Topology) -> SourceRouting:
 
 
 def translation_lattice(moves: Moves, shape: Lattice) -> Lattice:
-    """The lattice of the translations that preserve every link and its direction.
+    """Return the lattice of all translations that preserve every link and its direction.
 
     moves    directions along the axes of `shape`
     returns  a lattice that contains `shape`; its box numbers the cells of equivalent nodes
@@ -260,7 +260,7 @@ class _Tree:
         self.connected = bool((self.runs != UNSEEN).all())
 
     def routes(self, states: np.ndarray) -> Routes:
-        """The route to each state, int64[K]."""
+        """Return the route to each of the given states, int64[K]."""
         runs = self.runs[states]
         shape = (len(states), max(1, int(runs.max(initial=0))))
         direction, hops = np.zeros(shape, np.int8), np.zeros(shape, np.int16)
@@ -277,8 +277,8 @@ class _Tree:
 Escape = Annotated[
     Literal["dimension_order", "routing_record"] | None,
     Meaning(
-        "routing of the escape channels, ties positive;"
-        " if absent, the first of dimension_order and routing_record that suits"
+        "routing of the escape channels, with tie=positive;"
+        " if absent, dimension_order where it suits the network, else routing_record"
     ),
 ]
 ESCAPES: dict[str, Callable[..., SourceRouting]] = {
@@ -287,7 +287,7 @@ ESCAPES: dict[str, Callable[..., SourceRouting]] = {
 
 
 def adaptive(topology: Topology, escape: Escape = None) -> AdaptiveRouting:
-    """Any link that leads nearer, on adaptive virtual channels, or the next hop of the escape routing, on others.
+    """Any link that leads nearer, on adaptive virtual channels, or the escape routing's next hop, on escape channels.
 
     Constraint: a network that the escape routing suits.
     Source: Duato 1993.

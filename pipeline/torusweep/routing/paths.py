@@ -1,7 +1,7 @@
-"""The paths of a routing: hop by hop, as tables for pairs of nodes, and over a graph of states.
+"""The paths of a routing: hop by hop, as a table of routes for pairs of nodes, and over a graph of states.
 
-Tables of routes are made once for all keys if these are few, otherwise for the keys of each call. Hop by hop, a route
-has the node, the port, and the class of the virtual channel of every hop.
+A path hop by hop gives the node, the port and the virtual channel's class of every hop. A table of routes is made once
+for all keys if the keys are few, otherwise for the keys of each call.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, SourceRouting
 
-MOST_DENOMINATOR = 1 << 40  # of the shares of routes; beyond it they stay as they are, rounded
+MOST_DENOMINATOR = 1 << 40  # of exact shares of routes; shares with a larger denominator stay rounded
 MAX_WHOLE_KEYS = 1 << 19  # largest number of keys for which all routes are made at once
 UNREACHED = np.iinfo(np.int16).max
 
 
 class Runs(NamedTuple):
-    """direction, hops, phase: int[R, L] of the runs of R routes; runs of 0 hops are skipped."""
+    """The runs of R routes: their direction, number of hops and phase, int[R, L] each; runs of 0 hops are skipped."""
 
     direction: np.ndarray
     hops: np.ndarray
@@ -29,7 +29,7 @@ class Runs(NamedTuple):
 
 
 class Hops(NamedTuple):
-    """Hops 0, 1, … of R routes: node int64[R, H], port int64[R, H], kind int64[R, H]; −1 after the last hop."""
+    """Hops 0, 1, … of R routes: node, port and kind (channel class), int64[R, H] each; −1 after the last hop."""
 
     node: np.ndarray
     port: np.ndarray
@@ -37,11 +37,11 @@ class Hops(NamedTuple):
 
 
 def route_hops(moves: Moves, source: np.ndarray, runs: Runs, classes: np.ndarray, memory: str, most: int) -> Hops:
-    """The first `most` hops of routes.
+    """Return the first `most` hops of R routes.
 
-    source   int[R]
-    classes  int8[F, 2]  class by phase and by whether a dateline was crossed
-    memory   how long a crossing counts (torusweep_kernels.dependencies.mark_routes)
+    source   int[R]      node at which each route starts
+    classes  int8[F, 2]  class of virtual channel, by phase and by whether a dateline was crossed
+    memory   how long a dateline counts as crossed (torusweep_kernels.dependencies.mark_routes)
     """
     direction, hops, phase = _first(runs)
     lane = np.arange(len(source))
@@ -70,7 +70,7 @@ def route_hops(moves: Moves, source: np.ndarray, runs: Runs, classes: np.ndarray
 
 
 def crosses(moves: Moves, at: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
-    """bool[R]: whether a run of that many hops from each node crosses a dateline."""
+    """bool[R]: whether a run of `hops` hops in `direction` from each node `at` crosses a dateline."""
     crossed = np.zeros(len(at), bool)
     for hop in range(int(hops.max(initial=0))):
         on = hop < hops
@@ -80,7 +80,7 @@ def crosses(moves: Moves, at: np.ndarray, direction: np.ndarray, hops: np.ndarra
 
 
 def _first(runs: Runs) -> list[np.ndarray]:
-    """The same runs, int64[R, L + 1], with each row's empty runs at its end, and one more empty run."""
+    """Return the same runs, int64[R, L + 1] each, with each row's empty runs moved to its end and one more added."""
     order = np.argsort(runs.hops == 0, axis=1, kind="stable")
     return [
         np.hstack([np.take_along_axis(array, order, axis=1), np.zeros((len(order), 1), array.dtype)]).astype(np.int64)
@@ -89,7 +89,7 @@ def _first(runs: Runs) -> list[np.ndarray]:
 
 
 class PairRoutes(NamedTuple):
-    """pair int64[R] (ascending), row int32[R] in the table, weight float64[R] (the weights of a pair sum to 1)."""
+    """Routes of pairs: pair int64[R], ascending, row int32[R] in the table, and weight float64[R], sum 1 per pair."""
 
     pair: np.ndarray
     row: np.ndarray
@@ -121,7 +121,7 @@ class RouteTable:
         return self.routes.hops
 
     def key_index(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-        """int64[B]: for each pair, the index of its key among the keys in the table. Makes their routes if needed."""
+        """int64[B]: index of each pair's key among the keys in the table. Makes the routes of these keys if needed."""
         key = self.routing.key(source.astype(np.int64), destination.astype(np.int64))
         if self.whole:
             return key
@@ -130,7 +130,7 @@ class RouteTable:
         return index
 
     def weighted_rows(self, source: np.ndarray, destination: np.ndarray) -> PairRoutes:
-        """All routes of B pairs; source and destination int32[B]."""
+        """Return all routes of B pairs of nodes, with their weights; source and destination: int32[B]."""
         index = self.key_index(source, destination)
         first = self.routes.first
         many = first[index + 1] - first[index]
@@ -153,9 +153,9 @@ class RouteTable:
 
 
 def whole_weights(routes: Routes) -> tuple[np.ndarray, int] | None:
-    """(int64[R], n): each route's share as a whole number over n, if all shares are unit fractions.
+    """Return (int64[R], n): each route's share as a numerator over the common denominator n.
 
-    None if some share is not, or n exceeds 2⁴⁰: then the shares of a key sum to 1 up to rounding.
+    None if some share is not a unit fraction, or n exceeds 2⁴⁰: then the shares of a key sum to 1 up to rounding.
     """
     shares, which = np.unique(routes.weight, return_inverse=True)
     ways = np.rint(1 / shares)
@@ -171,7 +171,7 @@ def whole_weights(routes: Routes) -> tuple[np.ndarray, int] | None:
 
 
 def links_of_arcs(routing: LayeredRouting) -> np.ndarray | None:
-    """int8[S, Q] or int32[S, Q]: the number of parallel links of every arc between states; None = 1 everywhere."""
+    """int8[S, Q] or int32[S, Q]: the number of parallel links of every arc between states; None if all have one."""
     capacity = routing.topology.capacity
     if capacity is None or routing.plain:
         return capacity
@@ -181,10 +181,11 @@ def links_of_arcs(routing: LayeredRouting) -> np.ndarray | None:
 def shortest_paths(
     routing: LayeredRouting, finish: np.ndarray, links: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """(length int16[S, B] in arcs, number float64[S, B] if split by paths) of the shortest paths to each finish.
+    """Return the length, int16[S, B] in arcs, and number, float64[S, B], of shortest paths to each state of `finish`.
 
-    finish   int[B]       states
-    links    int[S, Q]    parallel links of every arc, each of which is a path; None: one
+    Without a path, the length is `UNREACHED`. The number is None unless the routing splits packets by paths.
+    finish   int[B]       states at which paths end
+    links    int[S, Q]    number of parallel links of every arc, each of which is a path; None if every arc has one
     """
     away = np.full((len(routing.states), len(finish)), UNREACHED, np.int16)
     away[finish, np.arange(len(finish))] = 0
@@ -212,9 +213,9 @@ class PathSteps(NamedTuple):
     """Arcs of shortest paths, int64[A] each.
 
     state, then   state that the arc leaves, and state that it leads to
-    arc           its place among the state's arcs
-    goal          place of the destination in the request
-    weight        float64[A]: number of paths over the arc, or of links where paths split by next hops
+    arc           index of the arc among the arcs of its state
+    goal          index of the destination among the requested ones
+    weight        float64[A]: number of shortest paths over the arc, or, in a split by next hops, of parallel links
     """
 
     state: np.ndarray
@@ -225,7 +226,7 @@ class PathSteps(NamedTuple):
 
 
 def steps_nearer(routing: LayeredRouting, finish: np.ndarray) -> Iterator[PathSteps]:
-    """Yield all arcs that lead nearer to the finishes, int[B], place by place, for all states and destinations."""
+    """Yield the arcs of all shortest paths to the states `finish`, int[B]; one block per index of an arc in a state."""
     links = links_of_arcs(routing)
     away, paths = shortest_paths(routing, finish, links)
     for arc in range(routing.states.shape[1]):

@@ -18,8 +18,8 @@ By = Annotated[
     Literal["dimension_order", "random_order", "routing_record", "hierarchical", "clustering", "minimal_by_address"]
     | None,
     Meaning(
-        "how each half is routed; if absent, the first of dimension_order, routing_record, hierarchical"
-        " and minimal_by_address that suits"
+        "routing of each half; if absent, the first of dimension_order, routing_record, hierarchical and"
+        " minimal_by_address that suits the network"
     ),
 ]
 HALVES: dict[str, Callable[[Topology], SourceRouting]] = {
@@ -29,10 +29,10 @@ HALVES: dict[str, Callable[[Topology], SourceRouting]] = {
 
 
 def valiant(topology: Topology, by: By = None) -> SourceRouting:
-    """To a node drawn uniformly for every packet, and from there to the destination.
+    """To a node chosen uniformly at random for every packet, and from there to the destination.
 
-    The node may be the source or the destination itself. Both halves use the same routing, with its
-    default tie at half a ring.
+    The random node may be the source or the destination. Both halves use the same routing, with the
+    routing's default tie at half a ring.
 
     Constraint: a network that the routing of the halves suits.
     Source: Valiant & Brebner 1981.

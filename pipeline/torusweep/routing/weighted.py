@@ -18,8 +18,8 @@ from torusweep.routing.forms import TableRouting
 from torusweep.routing.tables.as_table import joined
 from torusweep.routing.tables.rows import TableRows, table_routing
 
-MOST_PAIRS = 1 << 24  # of a node and a destination: 4,096 nodes, about a minute
-BLOCK = 1 << 22  # such pairs at a time
+MOST_PAIRS = 1 << 24  # of a node and a destination, as on 4,096 nodes: about a minute
+BLOCK = 1 << 22  # pairs of a node and a destination at a time
 EXACT = 1 << 53  # whole numbers up to here are exact in float64
 By = Annotated[
     Literal["weight", "latency"],
@@ -33,7 +33,7 @@ def weighted(topology: Topology, by: By = "weight") -> TableRouting:
     Weights are compared exactly, as the file's decimals: .1 + .2 equals .3. Each parallel link counts. Nodes that
     forward nothing are only at the ends of paths.
 
-    Constraint: by weight, a network whose links have weights, above 0.
+    Constraint: with by=weight, a network whose links all have a weight above 0.
     Source: RFC 2328, sec. 16.1 (shortest paths, equal-cost next hops); RFC 2991 (per-packet choice).
     """
     pairs = topology.nodes * len(np.unique(topology.terminals))
@@ -59,9 +59,9 @@ def weighted(topology: Topology, by: By = "weight") -> TableRouting:
 
 
 def _costs(topology: Topology, by: str) -> np.ndarray:
-    """int64[N, P], or Python's whole numbers: the cost of each link, in one unit; 0 = no link.
+    """Cost of each link, [N, P], as a whole number of a common unit; 0 = no link.
 
-    int64 if the cost of every path is exact in float64.
+    The dtype is int64 if float64 holds the cost of every path exactly, else object, with Python's integers.
     """
     given, present = topology.weight if by == "weight" else topology.latency, topology.ports != NO_PORT
     if given is None and by == "weight":
@@ -89,7 +89,7 @@ def _costs(topology: Topology, by: str) -> np.ndarray:
 
 
 def _least_costs(topology: Topology, cost: np.ndarray, goals: np.ndarray) -> np.ndarray:
-    """[B, N], of the type of `cost`: the least cost of a path from every node to each goal; −1 without a path."""
+    """[B, N], with the dtype of `cost`: the least cost of a path from every node to each goal; −1 without a path."""
     (tail, _, port), parted = topology.arcs, split(topology)
     into, of_arc = parted.ports[tail, port], cost[tail, port]
     order = np.lexsort((of_arc, tail, into))  # the cheapest of several links between two nodes first
@@ -111,7 +111,7 @@ def _least_costs(topology: Topology, cost: np.ndarray, goals: np.ndarray) -> np.
 
 
 def _from(before: list[list[tuple[int, int]]], start: int) -> list[int]:
-    """The least cost of a path from every node to one, in whole numbers of any size (Dijkstra 1959)."""
+    """Least cost of a path from each node to `start`, as Python integers; −1 without a path (Dijkstra 1959)."""
     found, waiting = [-1] * len(before), [(0, start)]
     while waiting:
         spent, node = heapq.heappop(waiting)
@@ -124,9 +124,9 @@ def _from(before: list[list[tuple[int, int]]], start: int) -> list[int]:
 
 
 def _rows(topology: Topology, cost: np.ndarray, goals: np.ndarray, away: np.ndarray) -> TableRows:
-    """The links on paths of least cost from every node to each goal; parallel links have their number as weight.
+    """Table rows for the links on paths of least cost from every node to each goal.
 
-    away   [B, N]
+    away   [B, N]   least cost from every node to each goal. The weight of a row is its number of parallel links
     """
     found = []
     goal, here = np.nonzero(away > 0)

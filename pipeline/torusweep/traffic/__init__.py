@@ -55,7 +55,7 @@ SYMMETRIC = ("uniform", "uniform_other", "all_to_all", "nearest_neighbour")
 
 @dataclass(frozen=True, eq=False)
 class GivenTraffic:
-    """A traffic matrix in memory, in place of a spelling: the name that tables show, and the matrix."""
+    """A traffic matrix in memory, allowed wherever a spelling is: the name that tables show, and the matrix."""
 
     name: str
     traffic: Traffic
@@ -65,10 +65,10 @@ class GivenTraffic:
 
 
 def traffic(spelling: str | GivenTraffic, topology: Topology, *, copies: bool = False) -> tuple[str, Traffic]:
-    """Return (canonical spelling, matrix) of a pattern on a network: `uniform`, `hot_spot(node=3, percent=20)`.
+    """Make the traffic of a pattern with a spelling such as `hot_spot(node=3, percent=20)` on a network.
 
-    A given matrix is returned as it is, with its name.
-    copies   whether the caller copies flits on their way; otherwise multicast is refused
+    Returns (canonical spelling, traffic); for a `GivenTraffic`, its name and its own traffic.
+    copies   whether the caller copies flits on their way; if it does not, multicast is refused
     Raises BadInput if the name or a parameter is wrong, or if the pattern does not suit the network.
     """
     if not len(topology.terminals):
@@ -92,24 +92,24 @@ def traffic(spelling: str | GivenTraffic, topology: Topology, *, copies: bool = 
 
 
 def canonical(spelling: str) -> str:
-    """The canonical spelling of a pattern. Raises BadInput if the name or a parameter is wrong."""
+    """Return the canonical spelling of a pattern. Raises BadInput if the name or a parameter is wrong."""
     return _resolve(spelling)[0]
 
 
 def suits_by_plan(spelling: str, plan: Plan) -> bool:
-    """Whether a plan alone shows that a pattern suits its network; False if only the arrays can tell (`suits`)."""
+    """Whether a network's plan alone shows that a pattern suits it; False also if only its arrays can tell."""
     _, pattern, values = _resolve(spelling)
     return suits(pattern.__name__, values, plan)
 
 
 def files_of(spelling: str) -> list[Path]:
-    """Every file that the spelling of a pattern names. Raises BadInput if the name or a parameter is wrong."""
+    """List all files that the spelling of a pattern names. Raises BadInput if the name or a parameter is wrong."""
     _, pattern, values = _resolve(spelling)
     return [located(values["path"])] if pattern is demand else []
 
 
 def _resolve(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]]:
-    """Return (canonical spelling, pattern, values of its parameters)."""
+    """Return (canonical spelling, pattern, values of the pattern's parameters) of a spelling."""
     try:
         return resolve(spelling, PATTERNS, kind="traffic", example="uniform or hot_spot(node=3, percent=20)")
     except BadInput as refusal:

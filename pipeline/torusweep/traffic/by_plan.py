@@ -41,10 +41,10 @@ SUITED: dict[str, Callable[[Plan, Values], bool]] = {
 
 
 def suits(pattern: str, values: Values, plan: Plan) -> bool:
-    """Whether the plan alone shows that a pattern suits its network, and that the network joins all who send.
+    """Whether a network's plan alone shows that a pattern suits the network, and that paths join all terminals.
 
     pattern   name of the pattern
-    values    values of the given parameters
-    False if only the network's arrays can tell; then `torusweep.traffic.given.check_reach` decides.
+    values    values of those parameters that are given
+    False also if only the network's arrays can tell; then `torusweep.traffic.given.check_reach` decides.
     """
     return plan.joined and pattern in SUITED and SUITED[pattern](plan, values)

@@ -19,19 +19,19 @@ from torusweep.tables.parquet import content_of, expect_valid, numbers, read_for
 from torusweep.traffic.matrix import Traffic, from_pairs
 
 COLUMNS = ("source", "destination", "demand")
-LEAST, MOST = 1e-100, 1e100  # sums and their reciprocals stay in the range of float64
-MOST_ROWS = 10_000_000  # of a list, or as many as there are pairs; they take 4 s
+LEAST, MOST = 1e-100, 1e100  # of a demand, so that sums and their reciprocals stay in the range of float64
+MOST_ROWS = 10_000_000  # of a list with fewer pairs of terminals than that; they take 4 s
 
 
 def demand(topology: Topology, path: str) -> Traffic:
     """A demand matrix from a file: a list of pairs (CSV or Parquet), or T lines of T numbers (CSV).
 
-    A list has the columns source, destination, demand; others are ignored. Source and destination are numbers of
-    terminals, 0 … T − 1, or in a network from a file or a graph its names of nodes, unless a node has
-    several terminals. Pairs that are not listed have no demand; repeated pairs add up. A CSV file without
+    A list has the columns source, destination and demand; other columns are ignored. Source and destination are
+    numbers of terminals, 0 … T − 1, or, on a network from a file or a graph, names of its nodes, unless a node has
+    several terminals. Pairs that are not listed have no demand; demands of repeated pairs add up. A CSV file without
     a line of column names is the matrix itself: line s, column t has the demand from s to t, as numpy.savetxt
-    writes it. A table of traffic of Noxim is read, too. Demands may be in any unit, which may be written ("40 Gb/s");
-    they are scaled to a mean of one flit per terminal. The path is relative to the current directory.
+    writes it. Noxim's tables of traffic are also read. Demands may have any unit, written ("40 Gb/s") or not, and are
+    scaled to a mean of one flit per terminal. The path is relative to the current directory.
     Source: the file.
     """
     terminals = len(topology.terminals)
@@ -56,10 +56,10 @@ def demand(topology: Topology, path: str) -> Traffic:
 
 
 def _of_noxim(path: Path) -> pa.Table | None:
-    """The columns of Noxim's table of traffic, lines `source destination rate`; None for any other file.
+    """Read Noxim's table of traffic, lines `source destination rate`, as columns; None for any other file.
 
-    The rate is the pair's packets a cycle, equal for all if no line has one; a fourth number, for retransmissions, is
-    not read. Lines of seven numbers, which send only part of the time, are refused.
+    The rate is in packets per cycle; if no line has a rate, all pairs have the same. A fourth number, for
+    retransmissions, is ignored. Lines of seven numbers, for pairs that send only part of the time, are refused.
     Source: davidepatti/noxim, src/GlobalTrafficTable.cpp (load).
     """
     if path.suffix.lower() in (".csv", ".parquet"):
@@ -82,7 +82,7 @@ def _of_noxim(path: Path) -> pa.Table | None:
 
 
 def amounts(column: pa.ChunkedArray[Any]) -> tuple[np.ndarray, float | None]:
-    """(demands float64[R], bits a second that 1 stands for, or None) of values such as 3.5 or "40 Gb/s"."""
+    """Read values such as 3.5 or "40 Gb/s": (demands float64[R]; bits per second of a demand of 1, None if unknown)."""
     texts = column.to_pylist() if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) else []
     if not any(text is not None and text.strip()[-1:].isalpha() for text in texts):
         return numbers(column, "demand", pa.float64()), None
@@ -96,10 +96,10 @@ def amounts(column: pa.ChunkedArray[Any]) -> tuple[np.ndarray, float | None]:
 
 
 def traffic_of_matrix(topology: Topology, matrix: np.ndarray | scipy.sparse.csr_array) -> Traffic:
-    """The traffic of a matrix in memory, [T, T]: row s, column t has the demand of terminal s to terminal t.
+    """Make traffic from a matrix in memory, [T, T]: row s, column t has the demand of terminal s to terminal t.
 
     Demands may be in any unit; they are scaled to a mean of one flit per terminal.
-    Raises BadInput for another shape, and for numbers that are no demands.
+    Raises BadInput if the matrix has another shape, or a number that is not a valid demand.
     """
     terminals, shape = len(topology.terminals), tuple(matrix.shape)
     if shape != (terminals, terminals):
@@ -125,7 +125,7 @@ def traffic_of_matrix(topology: Topology, matrix: np.ndarray | scipy.sparse.csr_
 
 
 def _square(matrix: np.ndarray, terminals: int) -> scipy.sparse.csr_array:
-    """The demands of a matrix, checked."""
+    """Return a matrix of demands in sparse form. Raises BadInput if its shape or a demand is wrong."""
     if matrix.shape != (terminals, terminals):
         lines, columns = matrix.shape
         raise BadInput(
@@ -143,7 +143,7 @@ def _in_range(amount: np.ndarray) -> np.ndarray:
 
 
 def _ends(topology: Topology, name: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
-    """int64[rows]: the terminals of a column."""
+    """int64[R]: number of the terminal in each row of a column. Raises BadInput for an unknown terminal."""
     names, terminals = terminal_names(topology), len(topology.terminals)
     if names is not None:
         return numbers_of(names, column, name, "nodes with a terminal")
@@ -153,7 +153,7 @@ def _ends(topology: Topology, name: str, column: pa.ChunkedArray[Any]) -> np.nda
 
 
 def column_of(table: pa.Table, name: str) -> pa.ChunkedArray[Any]:
-    """A column of a list of pairs. Raises BadInput if it is missing, or there are several."""
+    """Return a column of a list of pairs. Raises BadInput if the list has no column of that name, or several."""
     if table.column_names.count(name) != 1:
         raise BadInput(
             f"expected the columns {', '.join(COLUMNS)}, got {one_line(', '.join(table.column_names)) or 'none'}"

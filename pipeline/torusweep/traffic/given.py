@@ -1,6 +1,6 @@
-"""Traffic in memory, for the stages: a spelling, or a matrix as `GivenTraffic`.
+"""Traffic given to the stages, as a spelling, or as a matrix in memory (`GivenTraffic`).
 
-The module also checks that a network joins all who send to each other, and removes traffic that has no route.
+The module also checks that paths join all terminals that send to each other, and removes traffic without a route.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from torusweep.traffic import GivenTraffic, traffic
 from torusweep.traffic.demands import traffic_of_matrix
 from torusweep.traffic.matrix import Traffic
 
-MATRIX = "matrix"  # its name in tables
-MOST_PAIRS = 1 << 25  # of terminals, whose demands are written out where some have no route: half a GiB
-SHOWN = 5  # pairs in words
+MATRIX = "matrix"  # name in tables of a matrix in memory
+MOST_PAIRS = 1 << 25  # of terminals, whose demands are written out if some have no route: half a GiB
+SHOWN = 5  # lost pairs that a row names
 
 
 def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
-    """Take a pattern's spelling, or a matrix [T, T] (NumPy, SciPy, lists) whose row s, column t is what s sends to t.
+    """Return a pattern's spelling as it is, and a matrix [T, T] (NumPy, SciPy, lists) as `GivenTraffic`.
 
-    Raises BadInput for anything else, and for a matrix that does not fit the network.
+    Row s, column t of a matrix is the demand from s to t. Raises BadInput for any other type, or a wrong matrix.
     """
     if isinstance(traffic, str | GivenTraffic):
         return traffic
@@ -44,9 +44,9 @@ def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
 
 
 def check_reach(topology: Topology, pattern: str, *, copies: bool = False) -> None:
-    """Refuse a pattern that is not defined on a network, or that sends between parts which are not joined both ways.
+    """Raise BadInput if a pattern is not defined on a network, or sends between parts that are not joined both ways.
 
-    copies   as for `traffic`
+    copies   whether the caller copies flits on their way; if it does not, multicast is refused
     """
     demands = traffic(pattern, topology, copies=copies)[1]
     tail, head, _ = topology.arcs
@@ -65,12 +65,12 @@ def check_reach(topology: Topology, pattern: str, *, copies: bool = False) -> No
 
 
 class Lost(NamedTuple):
-    """Pairs without a route, as in the columns of the same names.
+    """Pairs without a route, in fields that are also columns of tables.
 
-    lost_pairs      number of lost ordered pairs of different terminals
-    lost_share      their share of all such pairs
-    lost_traffic    their share of the traffic, which is not sent
-    lost_examples   the first pairs of nodes
+    lost_pairs      number of ordered pairs of different terminals without a route
+    lost_share      share of these pairs in all such pairs
+    lost_traffic    share of the traffic between these pairs, which is not sent, in all traffic
+    lost_examples   the first such pairs of nodes, in words
     """
 
     lost_pairs: int = 0
@@ -80,7 +80,7 @@ class Lost(NamedTuple):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns by name."""
+        """The fields as values of columns, by the columns' names."""
         return {**self._asdict(), "lost_examples": list(self.lost_examples)}
 
 
@@ -100,14 +100,14 @@ def lost_of(topology: Topology, pairs: np.ndarray) -> Lost:
 
 
 def delivered(topology: Topology, sent: Traffic, lost: np.ndarray, missing: np.ndarray) -> tuple[Traffic, Lost]:
-    """(the traffic that has a route, the pairs of nodes that have none).
+    """Remove traffic without a route: return (traffic that has a route, pairs of nodes without a route).
 
-    sent            traffic between terminals
-    lost, missing   int64[·], ascending, source · N + destination: pairs without a path, because of faults or of hosts
-                    that forward nothing; pairs without a row in a user's table
+    sent      traffic between terminals
+    lost      int64[·], ascending, source · N + destination: pairs without a path, due to faults or non-forwarding hosts
+    missing   the same for pairs without a row in a user's table
 
-    Other demands stay as they are. Raises BadInput if a pair that the table lacks has a demand, or if nothing is left;
-    Refused if there are too many terminals to write pairs out.
+    Other demands do not change. Raises BadInput if a pair that the table lacks has a demand, or if no traffic is left;
+    Refused if there are too many pairs of terminals to write out.
     """
     gone = np.union1d(lost, missing)
     if not len(gone):

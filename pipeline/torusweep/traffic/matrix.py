@@ -15,18 +15,18 @@ from torusweep_kernels import sums
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
-    """T[s, t] = weight[s] · common[t] + own[s, t], in flits per cycle at one flit injected per cycle per terminal.
+    """Traffic matrix T[s, t] = weight[s] · common[t] + own[s, t], in flits per cycle if each terminal injects one.
 
     weight     float64[T]      1 for terminals; for nodes (`at_nodes`) their number of terminals
     common     float64[T]      demand from every source to t
     own        float64[T, T]   sparse; additional demand of each source, may be negative
     symmetric  bool            whether every automorphism of the network preserves the pattern, because it depends
                                only on the links and the numbers of terminals
-    rate       bits a second that the mean terminal sends, if the demands have units
-    multicast  own[s, t] = 1: each flit of s, which sends one a cycle, goes to all such t, and is copied on the way
+    rate       bits per second that the mean terminal sends, if the demands have units; else None
+    multicast  whether each flit of s goes to all t with own[s, t] = 1, and is copied on the way; s sends one per cycle
     phases     phases of a collective operation, in order; the matrix is their mean, weighted by volume
 
-    If `own` is empty, sums leave it out: SciPy takes longer for nothing than a small network's loads take.
+    Sums skip an empty `own`: for a small network, SciPy takes longer to add nothing than the loads take.
 
     The mean row sum is 1. A flit addressed to its own source counts as injected.
     """
@@ -40,12 +40,12 @@ class Traffic:
     multicast: bool = False
 
     def rows(self, sources: np.ndarray) -> np.ndarray:
-        """float64[B, T]: demand of each of B sources, int[B], to all terminals."""
+        """float64[B, T]: demand of each of B sources, int[B], to every terminal."""
         demand = self.weight[sources, None] * self.common
         return _add_sparse(demand, self.own[sources]) if self.own.nnz else demand
 
     def pairs(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Nonzero demands of B sources, int[B], in the order of source and destination.
+        """Return the nonzero demands of B sources, int[B], ordered by source, then destination.
 
         returns  (index in sources int64[R], destination int32[R], amount float64[R])
         """
@@ -65,15 +65,15 @@ class Traffic:
         return _add_sparse(demand, self._transposed[destinations]) if self.own.nnz else demand
 
     def scaled_columns(self, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """(float64[B], float64[T]), the factors of `columns`, if no source has demands of its own except to itself.
+        """Return (float64[B], float64[T]), whose outer product is `columns`; None if there are no such factors.
 
-        The demand of source s to destination b is the product of the b-th scale and the s-th demand, to the bit; only
-        a terminal's demand to itself may differ. None if it is no such product.
+        The demand from source s to destination b is the product of the b-th and the s-th factor, to the bit; only a
+        terminal's demand to itself may differ. The factors exist if `own` has no other demands.
         """
         return (self.common[destinations], self.weight) if self._only_for_itself else None
 
     def sent(self) -> np.ndarray:
-        """float64[T]: demand of each source, to itself included (row sums)."""
+        """float64[T]: total demand of each source, including its demand to itself (row sums)."""
         if self.multicast:
             return (np.diff(self.own.indptr) > 0).astype(np.float64)
         return self.weight * self.common.sum() + (self.own.sum(axis=1) if self.own.nnz else 0.0)
@@ -84,7 +84,7 @@ class Traffic:
         return 1.0 if isclose(most, 1.0, rel_tol=1e-9) else most
 
     def received(self) -> np.ndarray:
-        """float64[T]: demand to each destination, from itself included (column sums)."""
+        """float64[T]: total demand to each destination, including its demand to itself (column sums)."""
         return self.weight.sum() * self.common + (self.own.sum(axis=0) if self.own.nnz else 0.0)
 
     def exactly_sent(self) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +96,7 @@ class Traffic:
         return _exact_row_sums(self.common, self.weight, self._transposed)
 
     def at_nodes(self, terminals: np.ndarray, nodes: int) -> Traffic:
-        """The traffic between nodes. Terminal i is at node terminals[i], int32[T]; a node may have several or none."""
+        """Return the traffic between nodes. Terminal i is at node terminals[i], int32[T]; several may share a node."""
         if np.array_equal(terminals, np.arange(nodes)):
             return self
         place = scipy.sparse.csr_array(
@@ -123,10 +123,10 @@ class Traffic:
 class Phase(NamedTuple):
     """A phase of a collective operation on messages of M flits, one message per terminal.
 
-    name     such as "reduce-scatter x"
+    name     name of the phase, such as "reduce-scatter x"
     volume   mean number of flits that a terminal sends, in units of M
     steps    number of messages that a terminal sends, each after the previous one has arrived
-    traffic  traffic of all steps together
+    traffic  traffic of all steps of the phase together
     """
 
     name: str
@@ -136,7 +136,7 @@ class Phase(NamedTuple):
 
 
 def combine_phases(phases: Sequence[Phase]) -> Traffic:
-    """Traffic of consecutive phases, made by `from_pairs` or `permutation`: the mean of their matrices by volume."""
+    """Traffic of consecutive phases: the mean of their matrices, which only have a part `own`, weighted by volume."""
     total = sum(phase.volume for phase in phases)
     first, *others = (phase.traffic.own * (phase.volume / total) for phase in phases)
     weight, common = phases[0].traffic.weight, phases[0].traffic.common
@@ -187,7 +187,7 @@ def _add_sparse(dense: np.ndarray, sparse: scipy.sparse.csr_array) -> np.ndarray
 def _exact_row_sums(
     weight: np.ndarray, common: np.ndarray, own: scipy.sparse.csr_array
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The sums over each row of the rounded weight[s] · common[t] + own[s, t], and their rounding errors."""
+    """Return the sum over each row of the rounded weight[s] · common[t] + own[s, t], and each sum's rounding error."""
     high, low = np.zeros((2, len(weight)))
     factors, which = np.unique(weight, return_inverse=True)
     for number, factor in enumerate(factors.tolist()):

@@ -1,7 +1,7 @@
 """Multicast: a flit goes to many terminals, and is copied where their routes part.
 
-A channel carries a flit once, however many terminals behind it the flit is for. Only questions that
-copy flits take such traffic (`torusweep.traffic.traffic`), with a routing that has one route for each pair.
+A channel carries a flit once, for any number of destinations. Only questions that copy flits take such
+traffic (`torusweep.traffic.traffic`), with a routing that has one route for each pair.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from torusweep.traffic.matrix import Traffic
 
 Root = Annotated[int | str, Whole(0, "the terminal that sends: its number, or its name in quotes")]
 To = Annotated[
-    list[int | str] | None, Meaning("terminals that receive: [1, 2, 5], names in quotes; all others where left out")
+    list[int | str] | None, Meaning("terminals that receive, as [1, 2, 5] or names in quotes; if absent, all others")
 ]
 Size = Annotated[
-    int | None, Whole(2, "terminals of a group, in the order of their numbers; all terminals where left out")
+    int | None, Whole(2, "terminals per group, in the order of their numbers; if absent, one group of all terminals")
 ]
 
 
 def multicast(topology: Topology, root: Root = 0, to: To = None) -> Traffic:
-    """From one terminal to others, each flit to all of them, copied where their routes part.
+    """From one terminal to several others; each flit goes to all of them, and is copied where their routes part.
 
-    Loads are for a flit a cycle of the sender.
+    Loads are for a sender that injects one flit per cycle.
     Source: the operation's definition (one to many); trees of unicast routes, Lin & McKinley 1993.
     """
     terminals, names = len(topology.terminals), terminal_names(topology)
@@ -41,9 +41,9 @@ def multicast(topology: Topology, root: Root = 0, to: To = None) -> Traffic:
 
 
 def multicast_all(topology: Topology, size: Size = None) -> Traffic:
-    """From every terminal to all others, or to those of its group of `size` terminals, copied where their routes part.
+    """From every terminal to all others, or all others in its group of `size`; flits are copied where routes part.
 
-    Each sends a flit a cycle, as tensor parallelism shares its parts in groups of accelerators.
+    Each terminal sends one flit per cycle, as when groups of accelerators share their parts in tensor parallelism.
     Source: the operation's definition (all to all of them, MPI_Allgather).
     """
     terminals = len(topology.terminals)

@@ -1,11 +1,10 @@
 """Traffic patterns in which every terminal sends to one other terminal.
 
-Some add to the digits of a node's address, modulo the radices, or to the numbers of terminals; one is random.
+Some patterns add a constant to each digit of a node's address, modulo the radices, or to a terminal's number; one
+pattern is random.
 
-Others permute the bits of a terminal's number.
-
-Each bit of the destination's number is a bit of the source's number, or its inverse (Dally & Towles
-2004, Table 3.1). In numbers x varies fastest, which matters on networks of unequal sides.
+Others permute the bits of a terminal's number: each bit of the destination's number is a bit of the source's number,
+or its inverse (Dally & Towles 2004, Table 3.1). In numbers x varies fastest, which matters if sides are unequal.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ POWER_OF_2 = "the pattern permutes the bits of the terminals' numbers"
 
 
 def bit_complement(topology: Topology) -> Traffic:
-    """To the terminal whose number has every bit inverted.
+    """To the terminal whose number is the source's with every bit inverted.
 
     Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (BC).
     """
@@ -33,7 +32,7 @@ def bit_complement(topology: Topology) -> Traffic:
 
 
 def bit_reversal(topology: Topology) -> Traffic:
-    """To the terminal whose number has the bits in reverse order.
+    """To the terminal whose number is the source's with its bits in reverse order.
 
     Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (BR).
     """
@@ -42,7 +41,7 @@ def bit_reversal(topology: Topology) -> Traffic:
 
 
 def perfect_shuffle(topology: Topology) -> Traffic:
-    """To the terminal whose number has the bits rotated left by one.
+    """To the terminal whose number is the source's with its bits rotated left by one.
 
     Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (PS).
     """
@@ -51,7 +50,7 @@ def perfect_shuffle(topology: Topology) -> Traffic:
 
 
 def transpose(topology: Topology) -> Traffic:
-    """The transpose of a matrix: the two halves of the number's bits exchanged, or the digits of a k × k network.
+    """Matrix transpose: exchanges the two halves of a terminal number's bits, or x and y on a k × k network.
 
     On a square network of two dimensions with one terminal at each node, (x, y) sends to (y, x), whatever the
     radix. If the radix is a power of 2, both definitions agree.
@@ -80,7 +79,7 @@ def _bits(topology: Topology, reason: str = POWER_OF_2) -> int:
 
 
 def _permute_bits(sources: Sequence[int]) -> Traffic:
-    """Bit i of the destination is bit sources[i] of the source."""
+    """Permutation in which bit i of the destination's number is bit sources[i] of the source's number."""
     number = np.arange(1 << len(sources))
     destination = np.zeros_like(number)
     for i, source in enumerate(sources):
@@ -89,9 +88,9 @@ def _permute_bits(sources: Sequence[int]) -> Traffic:
 
 
 def tornado(topology: Topology) -> Traffic:
-    """To the node ⌈k/2⌉ − 1 steps on in every dimension: all flits go the same way round.
+    """To the node ⌈k/2⌉ − 1 steps on in every dimension; all flits go the same way round.
 
-    If a node has several terminals, each sends to the terminal in the same place there.
+    If nodes have several terminals, each terminal sends to the corresponding terminal of that node.
 
     Source: Dally & Towles 2004, Table 3.1.
     """
@@ -111,7 +110,7 @@ def neighbour(topology: Topology) -> Traffic:
 
 
 def _sides(topology: Topology) -> Sequence[int]:
-    """The radices of a network. Raises BadInput unless every node has an address and as many terminals, in order."""
+    """Return a network's radices. Raises BadInput unless all nodes have addresses, and as many terminals in order."""
     spelling, nodes = topology.spelling, topology.nodes
     require(
         not files_of(spelling), "network", "from a file", "nodes with addresses of digits", "the pattern shifts digits"
@@ -128,17 +127,17 @@ def _sides(topology: Topology) -> Sequence[int]:
 
 
 def _shift(topology: Topology, shift: Sequence[int]) -> Traffic:
-    """From each terminal of a node to the terminal in the same place at the shifted address."""
+    """Permutation from each terminal of a node to the corresponding terminal of the node at the shifted address."""
     each = len(topology.terminals) // topology.nodes
     there = translation(topology.plan.radices, shift).astype(np.int64)
     return permutation((there[:, None] * each + np.arange(each)).reshape(-1))
 
 
-By = Annotated[int | None, Meaning("places of the destination behind the source; half the terminals where left out")]
+By = Annotated[int | None, Meaning("number added to the source's number; if absent, half the number of terminals")]
 
 
 def shift(topology: Topology, by: By = None) -> Traffic:
-    """To the terminal `by` places on, modulo their number: a router's terminals send to one or two other routers.
+    """To the terminal `by` numbers on, modulo the number of terminals; a router's terminals send to one or two routers.
 
     Constraint: by not a multiple of the number of terminals.
     Source: Zahavi et al. 2010, Optimized InfiniBand fat-tree routing for shift all-to-all communication patterns.
@@ -153,7 +152,7 @@ Seed = Annotated[int, Whole(0, "seed of the random choice")]
 
 
 def random_permutation(topology: Topology, seed: Seed = 0) -> Traffic:
-    """To one terminal each, drawn once for the whole run; a terminal may send to itself.
+    """To one random terminal per source, chosen once for the whole run; a terminal may send to itself.
 
     Source: random words of Philox4x64 (Salmon et al. 2011), keyed by the seed, sorted.
     """

@@ -1,7 +1,7 @@
-"""Traffic to all, to a region, to neighbours or to another group.
+"""Traffic to all terminals, to a region, to neighbours or to another group.
 
-Traffic to all may have a hot region or a hot spot. Traffic between neighbours is a halo exchange. Traffic from each
-group to another is the worst case of minimal routing on a network of groups.
+Traffic to all terminals may have a hot region or a hot spot. Traffic between neighbours is a halo exchange. Traffic
+from each group to another group is the worst case of minimal routing on a network of groups.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def uniform_other(topology: Topology) -> Traffic:
 
 
 def all_to_all(topology: Topology) -> Traffic:
-    """The collective operation: equal messages from every terminal to every other; on average, uniform_other.
+    """The collective operation: equal messages from every terminal to every other, on average like uniform_other.
 
     Source: the operation's definition (MPI_Alltoall).
     """
@@ -55,7 +55,7 @@ Node = Annotated[int | str, Whole(0, "the hot node: its number, or its name in q
 
 
 def hot_region(topology: Topology) -> Traffic:
-    """25 % to the first 12.5 % of the terminals (lowest rows, lowest planes; rounded up), the rest uniform.
+    """25 % to the first 12.5 % of the terminals (lowest rows or planes, rounded up), and the rest uniform.
 
     Source: Cámara et al. 2010, sec. 6.2 (HR).
     """
@@ -67,7 +67,7 @@ def hot_region(topology: Topology) -> Traffic:
 
 
 def hot_spot(topology: Topology, node: Node = 0, percent: Share = 10) -> Traffic:
-    """10 % to one node (shared by its terminals), the rest uniform.
+    """`percent` % of all traffic to one node, shared by its terminals, and the rest uniform.
 
     Source: Pfister & Norton 1985.
     """
@@ -79,10 +79,10 @@ def hot_spot(topology: Topology, node: Node = 0, percent: Share = 10) -> Traffic
 
 
 def nearest_neighbour(topology: Topology) -> Traffic:
-    """To the nodes at the other end of each link, the same amount for every link: a halo exchange.
+    """To the node at the other end of each link, with the same amount for every link: a halo exchange.
 
     A node with more links sends more; the mean over terminals is 1. Links to a node without terminals
-    are not counted.
+    do not count.
     Source: Cámara et al. 2010, sec. 7.4.
     """
     terminals, nodes = topology.terminals, topology.nodes
@@ -95,11 +95,11 @@ def nearest_neighbour(topology: Topology) -> Traffic:
     return from_pairs(pairs, symmetric=True)
 
 
-Shift = Annotated[int, Meaning("group of the destinations, counted from the source's")]
+Shift = Annotated[int, Meaning("number of groups from the source's group to the destinations' group")]
 
 
 def group_shift(topology: Topology, shift: Shift = 1) -> Traffic:
-    """To a terminal of the group `shift` behind the source's own, modulo their number, each equally often.
+    """Equally to all terminals of the group that is `shift` after the source's, modulo the number of groups.
 
     Constraint: a dragonfly or megafly without faults in its terminals; shift not a multiple of the number of groups.
     Source: Kim et al. 2008, sec. 4.2 (worst case: all of group i to group i + 1); García et al. 2012 (ADV+i).

@@ -1,16 +1,14 @@
-"""Traffic along rings of nodes.
+"""Traffic of an all-reduce along rings of nodes: a Hamiltonian ring, or the rings of one dimension after another.
 
-Hamiltonian rings: cycles over the links of a network that visit every node once.
+A Hamiltonian ring is a cycle over the links of a network that visits every node once.
 
-Steps along the dimensions of networks whose dimensions are rings.
+If the dimensions of a network are rings, each has a step, which is a permutation of the nodes. The steps of a
+network generate an abelian group, whose elements correspond to the images of node 0, so subgroups are represented
+by sets of nodes.
 
-A step is a permutation of the nodes. The steps of a network generate an abelian group, whose elements
-correspond to the images of node 0, so that subgroups are represented by sets of nodes.
-
-All-reduce on rings of nodes: reduce-scatter (every node sums its share), then all-gather (the shares go round).
-
-In a ring of L nodes that reduce D flits, reduce-scatter takes L − 1 steps, each of D/L flits per node to
-the next node. All steps use the same pairs, so that one matrix describes them all. All-gather sends the
+An all-reduce is a reduce-scatter, in which every node sums its share, then an all-gather, in which the shares go
+round. In a ring of L nodes that reduce D flits, reduce-scatter takes L − 1 steps; in each step, every node sends
+D/L flits to the next node. All steps use the same pairs, so one matrix describes them all. All-gather sends the
 same amount over the same pairs.
 """
 
@@ -34,12 +32,12 @@ MESHES = ("mesh",)
 
 
 def steps(topology: Topology) -> list[np.ndarray]:
-    """int32[N] for each dimension: the next node, the first again after the last.
+    """Return the step along each dimension, int32[N]: the node after each node, and the first after the last.
 
     In a torus or lattice a step follows a link, or stays at the node if the lattice contains the unit
     vector. In a mesh the step from the end of a line to its beginning is not a link.
 
-    topology   of one of the families above
+    topology   a network of a family in TORI, LATTICES or MESHES
     """
     sides = topology.plan.radices
     n = len(sides)
@@ -56,7 +54,7 @@ def steps(topology: Topology) -> list[np.ndarray]:
 
 
 def orbit(step: np.ndarray, node: int = 0) -> np.ndarray:
-    """int32[L]: the orbit of a node under a step, int32[N], in order, the node first."""
+    """int32[L]: the orbit of a node under a step, int32[N], in order, starting with the node."""
     nodes = [node]
     while step[nodes[-1]] != node:
         nodes.append(int(step[nodes[-1]]))
@@ -120,7 +118,7 @@ def _weave(along: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _dimensions_even_second(topology: Topology) -> list[int]:
-    """The dimensions of a mesh, with an even side in second place, so that its lines need not be closed."""
+    """Order the dimensions of a mesh with an even side in second place, so that its lines need not be closed."""
     sides = topology.plan.radices
     even = [dimension for dimension, side in enumerate(sides) if side % 2 == 0]
     if not even:
@@ -174,10 +172,10 @@ def ring_all_reduce(topology: Topology, bidirectional: BothWays = False) -> Traf
 def all_reduce_by_dimension(topology: Topology, bidirectional: BothWays = False) -> Traffic:
     """To the next node in one dimension, phase by phase: reduce-scatter in x, y, z …, then all-gather in … z, y, x.
 
-    A ring consists of the nodes that steps in one dimension reach; the lines of a mesh are closed by the
-    way back. After each phase every node of the rings so far holds a share, so that messages shrink from
-    phase to phase. On a twisted torus, a ring that meets earlier rings in several nodes holds as many
-    shares and reduces them all; a ring within earlier rings has nothing to reduce and is left out.
+    A ring consists of the nodes that steps in one dimension reach; on a mesh, the way back along a line closes
+    the ring. After each phase every node of the rings so far holds a share, so messages shrink from phase to
+    phase. On a twisted torus, a ring that meets earlier rings in several nodes reduces one share per such
+    node; a ring within earlier rings has nothing to reduce and is left out.
     Source: Chan et al. 2007 (bucket algorithms, one dimension after the other); on lattices the rings are cosets.
     """
     require(topology.nodes > 1, "nodes", topology.nodes, "two or more", "a single node has nothing to reduce")

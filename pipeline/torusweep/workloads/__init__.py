@@ -31,7 +31,7 @@ WORKLOADS: dict[str, Callable[..., Workload]] = {
     "goal": goal,
     "chakra": chakra,
 }
-READERS = {"csv": "file", "parquet": "file", "goal": "goal", "et": "chakra"}  # of a file, by its suffix
+READERS = {"csv": "file", "parquet": "file", "goal": "goal", "et": "chakra"}  # a file's suffix → the workload
 _SUFFIX = re.compile(rf"[^()]+\.({'|'.join(READERS)})", re.IGNORECASE)
 
 
@@ -42,8 +42,8 @@ def workload(
 
     spelling   `cg`, `is(keys=65536)`, `file(path="messages.csv")`, `goal(path="app.goal", cycles_per_us=500)`, or just
                the name of the file
-    names      of the terminals, which the messages of a file may have as tasks; None: they are numbers
-    clock      of the simulation, by which sizes in bytes become flits
+    names      names of the terminals, by which a file's messages may name tasks; None if terminals have only numbers
+    clock      clock of the simulation, by which sizes in bytes become flits
     Raises BadInput if the name, a parameter or the file is wrong, or if there are too few terminals.
     """
     canonical_spelling, function, values = _resolve(spelling)
@@ -54,17 +54,17 @@ def workload(
 
 
 def canonical(spelling: str) -> str:
-    """The canonical spelling of a workload. Raises BadInput if the name or a parameter is wrong."""
+    """Return the canonical spelling of a workload. Raises BadInput if the name or a parameter is wrong."""
     return _resolve(spelling)[0]
 
 
 def flit_bytes_of(spelling: str) -> int | None:
-    """Bytes of a flit that the spelling of a trace says; None: it says none. Raises BadInput as `canonical`."""
+    """Bytes per flit given in a trace's spelling; None if it gives none. Raises BadInput where `canonical` does."""
     return _resolve(spelling)[2].get("flit_bytes")
 
 
 def files_of(spelling: str) -> list[Path]:
-    """Every file that the spelling of a workload names. Raises BadInput if the name or a parameter is wrong."""
+    """List all files that the spelling of a workload names. Raises BadInput if the name or a parameter is wrong."""
     _, function, values = _resolve(spelling)
     if function is chakra:
         groups = values.get("groups")
@@ -73,7 +73,7 @@ def files_of(spelling: str) -> list[Path]:
 
 
 def _resolve(spelling: str) -> tuple[str, Callable[..., Workload], dict[str, Any]]:
-    """Return (canonical spelling, function, values of its parameters)."""
+    """Return (canonical spelling, function, values of the function's parameters) of a workload's spelling."""
     if found := _SUFFIX.fullmatch(spelling.strip()):
         spelling = str(Spelling(READERS[found[1].lower()], {"path": spelling.strip()}))
     return resolve(spelling, WORKLOADS, kind="workload", example='cg(order=1400) or file(path="messages.csv")')

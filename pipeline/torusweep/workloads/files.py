@@ -1,6 +1,6 @@
-"""Workloads read from a file: messages, their tasks, sizes and dependencies.
+"""Read a workload from a CSV or Parquet file: messages with their tasks, sizes and dependencies.
 
-The order of steps that wait for each other. The file of a workload, CSV or Parquet, as rows of text.
+The module also orders steps that depend on each other, and reads both formats as rows of text.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from torusweep.tables.parquet import content_of, foreign_table
 from torusweep.workloads.messages import Target, Workload
 
 MEMORY_PER_BYTE = 64  # peak memory per byte of CSV, measured in tests/workloads
-MEMORY_PER_CELL = 256  # peak memory per value of Parquet, measured there too; the file size says little
+MEMORY_PER_CELL = 256  # peak memory per value of Parquet, also measured there; a file's size says little about it
 CELL = 8  # bytes per value that torusweep.tables.store assumes
 COLUMNS = ("message", "source", "destination", "flits", "bytes", "depends_on", "delay")
 MOST_FLITS, MOST_DELAY = 1 << 40, 1 << 29
 MOST_DIGITS = 19  # of a number; Python refuses to read 4,300
-MOST_NAMED = 8  # messages of a cycle
-SHOWN = 60  # characters of a wrong value that a message repeats
+MOST_NAMED = 8  # messages of a cycle that an error names
+SHOWN = 60  # characters of a wrong value that an error repeats
 
 
 def topological_order(dependencies: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """(order, cycle): numbers of the steps, each after those that it depends on; the lowest that could be next is next.
+    """Order steps so that each comes after all steps that it depends on; return (order, cycle), of steps' numbers.
 
-    dependencies  for each step, the numbers of those that it depends on
-    cycle         [] or, where no such order exists, steps of which each depends on the next and the last on the first
+    Of the steps that could be next, the lowest number is next.
+    dependencies  for each step, the numbers of the steps that it depends on
+    cycle         [] or, if no such order exists, steps that each depend on the next one, and the last on the first
     """
     missing = [len(others) for others in dependencies]
     followers: list[list[int]] = [[] for _ in dependencies]
@@ -57,7 +58,7 @@ def topological_order(dependencies: Sequence[Sequence[int]]) -> tuple[list[int],
 
 
 def _cycle(missing: Sequence[int], dependencies: Sequence[Sequence[int]]) -> list[int]:
-    """A cycle. Every step with missing > 0 depends on another one of these."""
+    """Return a cycle of steps. Every step with missing > 0 depends on another step with missing > 0."""
     seen: dict[int, int] = {}
     step = next(step for step, many in enumerate(missing) if many)
     while step not in seen:
@@ -67,7 +68,7 @@ def _cycle(missing: Sequence[int], dependencies: Sequence[Sequence[int]]) -> lis
 
 
 def words_of_cycle(names: Sequence[str], most: int) -> str:
-    """'a' waits for 'b' waits for 'a', with at most `most` names."""
+    """Return a cycle in words, such as 'a' waits for 'b' waits for 'a', with at most `most` names."""
     shown = [f"'{name}'" for name in (*names, names[0])]
     if len(shown) > most:
         shown[most - 1 : -1] = [f"… ({len(names) - most + 1:,} more)"]
@@ -75,7 +76,7 @@ def words_of_cycle(names: Sequence[str], most: int) -> str:
 
 
 class Row(NamedTuple):
-    """A row: file and place for error messages, the place ('line 3' or 'row 3'), and text by column."""
+    """A row of a file: `where` (file and place) and `place` ('line 3', 'row 3') for errors, and texts by column."""
 
     where: str
     place: str
@@ -83,7 +84,7 @@ class Row(NamedTuple):
 
 
 class FileRows(NamedTuple):
-    """Rows of a file, at least one, with the column names and their place for error messages (head)."""
+    """The rows of a file, at least one, its column names, and `head`, the place of these names for errors."""
 
     head: str
     columns: list[str]
@@ -93,11 +94,11 @@ class FileRows(NamedTuple):
 def rows_of(path: Path, where: str) -> FileRows:
     """Read the rows of a file.
 
-    path       CSV, or Parquet if its suffix is .parquet
+    path       file that is read as CSV, or as Parquet if its suffix is .parquet
     where      name of the file for error messages
 
-    CSV: lines that begin with # and empty lines are skipped. Parquet: columns of text, of whole numbers, or of
-    lists of these, whose items are joined by blanks; null is empty text.
+    In CSV, empty lines and lines that begin with # are skipped. In Parquet, columns hold text, whole numbers, or
+    lists of these, whose items are joined by blanks; null is read as empty text.
     Raises BadInput if the file is not such a file or has no row, Refused if it does not fit into memory.
     """
     most = default_memory() // MEMORY_PER_BYTE
@@ -187,7 +188,7 @@ def _texts(column: pa.ChunkedArray[Any], where: str) -> list[str]:
 
 
 def _text(value: object) -> str:
-    """A value as CSV text. Whole floats become integers, since pandas turns integer columns with gaps into floats."""
+    """Return a value as CSV text. Whole floats become integers, as pandas turns integer columns with gaps to floats."""
     if value is None:
         return ""
     if isinstance(value, list):
@@ -201,7 +202,7 @@ File = Annotated[str, Meaning("the file, relative to the current directory")]
 
 
 class _Message(NamedTuple):
-    """A row of the file; for `where` and `place` see `tables.Row`."""
+    """A message of the file, with the names of the messages it depends on; `where` and `place` as in `Row`."""
 
     where: str
     place: str
@@ -219,13 +220,13 @@ def file(target: Target, path: File) -> Workload:
 
     message       a name without blanks, different for each message
     source, destination   tasks, whole numbers from 0; the number of tasks is the largest plus 1. On a network from a
-                  file or a graph they are what it calls its nodes, unless a node has several terminals
-    flits, bytes  size of the message, in one of the two columns; a flit has 4 bytes unless
-                  the simulation says otherwise. A message of a task to
-                  itself may have any size; it takes no time except its delay
-    depends_on    names of the messages that must be delivered before, separated by blanks; optional
-    delay         cycles from their delivery until the message is sent; optional
-    Lines of CSV that begin with # and empty lines are skipped. In Parquet depends_on may be a list. Messages may
+                  file or a graph, tasks are the names of its nodes, unless a node has several terminals
+    flits, bytes  size of the message, in one of these two columns; a flit has 4 bytes unless the simulation
+                  specifies another size. A message from a task to itself may have any size, and takes no time
+                  except its delay
+    depends_on    names of the messages that must be delivered before this one is sent, separated by blanks; optional
+    delay         cycles between the delivery of these messages and the sending of this message; optional
+    Empty lines of CSV, and lines that begin with #, are skipped. In Parquet, depends_on may be a list. Messages may
     be in any order.
     Source: the file.
     """
@@ -273,7 +274,7 @@ def _check_columns(columns: Sequence[str], where: str) -> None:
 
 
 def _message(row: Row, target: Target) -> _Message:
-    """Where tasks have names that are texts and no numbers, whole numbers are tasks as well."""
+    """Read the message in a row. Whole numbers also denote tasks if the tasks' names are texts without numbers."""
     (where, place, values), names = row, target.names
 
     def whole(name: str, least: int, most: int) -> int:
@@ -307,7 +308,7 @@ def _message(row: Row, target: Target) -> _Message:
 
 
 def _dependencies(messages: Sequence[_Message]) -> list[list[int]]:
-    """For every message, the numbers of the messages that it depends on."""
+    """List, for every message, the numbers of the messages that it depends on. Raises BadInput for a wrong name."""
     number: dict[str, int] = {}
     for g, one in enumerate(messages):
         if one.name in number:
@@ -327,7 +328,7 @@ def _dependencies(messages: Sequence[_Message]) -> list[list[int]]:
 
 
 def _topological_order(messages: Sequence[_Message], dependencies: Sequence[Sequence[int]]) -> list[int]:
-    """An order of the messages by dependency; among those that could be next, the first in the file is next."""
+    """Order messages by dependency; of those that could be next, the first in the file is next. Refuses cycles."""
     order, cycle = topological_order(dependencies)
     if cycle:
         words = words_of_cycle([one_line(messages[g].name, SHOWN) for g in cycle], MOST_NAMED)

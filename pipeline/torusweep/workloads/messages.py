@@ -12,16 +12,16 @@ from torusweep.networks.physical import UNSAID, Clock
 from torusweep.networks.topology import default_memory
 
 MESSAGE_BYTES = 180  # peak memory per message with its dependencies; measured: 120 to 136
-LISTED_BYTES = 250  # additional memory of a message that is added singly; measured: 340 together
-MOST_BLOCKS = 200_000  # two for an exchange; they take 10 s
+LISTED_BYTES = 250  # additional memory of a message that is added singly; measured: 340 with the former
+MOST_BLOCKS = 200_000  # blocks of messages, two per exchange; they take 10 s
 
 
 class Target(NamedTuple):
-    """What a workload knows of the network that it is for.
+    """What a workload needs to know about the network that it runs on.
 
-    terminals  their number
-    names      what the network calls them; None: their numbers
-    clock      of the simulation: sizes in bytes become flits by it, and times become cycles
+    terminals  number of terminals
+    names      names of the terminals in the network; None if they have only numbers
+    clock      clock of the simulation, by which sizes in bytes become flits, and times become cycles
     """
 
     terminals: int
@@ -33,11 +33,11 @@ class Workload(NamedTuple):
     """G messages between tasks 0 … tasks − 1, ordered so that none depends on a later one.
 
     source, destination  int32[G]  tasks; if they are equal, a local step that takes no time except its delay
-    flits        int64[G]  ≥ 1 between different tasks
-    delay        int64[G]  cycles from the delivery of the last message that it depends on until it is sent
+    flits        int64[G]  size of each message, ≥ 1 between different tasks
+    delay        int64[G]  cycles between the delivery of the last message that a message depends on and its sending
     waits        int64[S, 2]  pairs (message, message that it depends on)
-    names        of the messages in a file; None: their numbers
-    notes        sentences on what a trace holds that is not replayed as it was
+    names        names of the messages in a file; None if they have only numbers
+    notes        sentences that name the parts of a trace which are not replayed as recorded
     """
 
     tasks: int
@@ -51,7 +51,7 @@ class Workload(NamedTuple):
 
 
 def least_cycles(workload: Workload) -> int:
-    """Cycles that a workload takes at least, where a task sends and receives a flit a cycle: its busiest task's."""
+    """Fewest cycles of a workload: flits sent, or received, by the busiest task, at one flit per cycle each way."""
     flits = np.where(workload.source == workload.destination, 0, workload.flits)
     busiest = (np.bincount(tasks, flits, workload.tasks).max() for tasks in (workload.source, workload.destination))
     return int(max(busiest)) if len(flits) else 0
@@ -78,12 +78,12 @@ class Program:
         return self._add(source, destination, max(1, flits), [int(self._last[source])])
 
     def receive(self, task: int, messages: Sequence[int]) -> None:
-        """Let the task wait until all of these messages have arrived."""
+        """Let a task wait until all of the given messages have arrived."""
         waited = [other for other in (int(self._last[task]), *messages) if other >= 0]
         self._last[task] = waited[0] if len(waited) == 1 else self._add(task, task, 0, waited)
 
     def exchange(self, messages: Iterable[tuple[int, int, int]] | np.ndarray) -> None:
-        """Let every task send its messages, then wait for those sent to it.
+        """Let every task send its messages, then wait for the messages that are sent to it.
 
         messages   int64[M, 3] or M tuples (source, destination, flits)
 
@@ -109,10 +109,10 @@ class Program:
         self._append(doing, waits[np.lexsort((waits[:, 1], waits[:, 0]))])
 
     def check_rounds(self, rounds: int, exchanges: int, messages: int) -> None:
-        """Raise Refused, before anything is appended, if so many rounds are too many.
+        """Raise Refused if a number of rounds exceeds the limits; to be called before any round is appended.
 
-        exchanges  of a round
-        messages   of a round, or fewer
+        exchanges  number of exchanges per round
+        messages   number of messages per round, or a lower bound of it
         """
         if 2 * rounds * exchanges - 1 > MOST_BLOCKS:
             raise Refused(
@@ -122,7 +122,7 @@ class Program:
         self.check_memory(rounds * messages)
 
     def check_memory(self, messages: int) -> None:
-        """Raise Refused if so many more messages do not fit into memory."""
+        """Raise Refused if `messages` further messages do not fit into memory, or there are too many blocks."""
         if len(self._blocks) > MOST_BLOCKS:
             raise Refused(
                 f"more than {MOST_BLOCKS // 2:,} exchanges between tasks, {self._number:,} messages so far;"
@@ -136,7 +136,7 @@ class Program:
             )
 
     def workload(self) -> Workload:
-        """The workload of all messages so far."""
+        """Return the workload of all messages appended so far."""
         self._flush()
         columns, waits = (
             np.concatenate(parts) for parts in zip((np.zeros((0, 3), int), np.zeros((0, 2), int)), *self._blocks)
@@ -166,7 +166,7 @@ class Program:
 
 
 def task_count(terminals: int, tasks: int | None) -> int:
-    """Number of tasks: `tasks`, or one per terminal. Raises BadInput if there are too few terminals."""
+    """Number of tasks: `tasks`, or, if None, one per terminal. Raises BadInput if there are too few terminals."""
     number = terminals if tasks is None else tasks
     if not 2 <= number <= terminals:
         raise BadInput(
@@ -176,7 +176,7 @@ def task_count(terminals: int, tasks: int | None) -> int:
 
 
 def power_of_2_tasks(terminals: int, tasks: int | None) -> int:
-    """The number of tasks, like `task_count`. Also raises BadInput if it is not a power of 2."""
+    """Number of tasks, as in `task_count`. Raises BadInput also if the number is not a power of 2."""
     number = task_count(terminals, tasks)
     if number & (number - 1):
         raise BadInput(f"tasks={number}: expected a power of 2; choose tasks={1 << number.bit_length() - 1}")

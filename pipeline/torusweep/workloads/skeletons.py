@@ -1,9 +1,8 @@
-"""Skeletons of applications: collective operations, and the communication of NPB's programs.
+"""Skeletons of applications: collective operations as messages, and the communication of programs in NPB.
 
-Multigrid: the communication of NPB's MG, exchanges of faces at all levels. Collective operations as messages:
-workloads, and parts of the application skeletons. Conjugate gradient: the communication of NPB's CG. Integer sort and
-Fourier transform: the communication of NPB's IS and FT, all-to-all. LU solver: the communication of NPB's LU, a
-wavefront per plane.
+NPB is the NAS Parallel Benchmarks. Of its programs the module has CG (conjugate gradient), IS (integer sort) and FT
+(Fourier transform), which use all-to-all, LU (a solver, with a wavefront per plane), and MG (multigrid, with exchanges
+of faces at all levels). The collective operations are workloads, and also parts of these programs.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from torusweep.networks.physical import Clock
 from torusweep.networks.topology import Whole
 from torusweep.workloads.messages import Program, Target, Workload, power_of_2_tasks, task_count
 
-Tasks = Annotated[int | None, Whole(2, "tasks; by default one a terminal")]
-Flits = Annotated[int, Whole(1, "flits", 2**40)]
-Rounds = Annotated[int, Whole(1, "how often", 10**6)]
+Tasks = Annotated[int | None, Whole(2, "number of tasks; by default one per terminal")]
+Flits = Annotated[int, Whole(1, "number of flits", 2**40)]
+Rounds = Annotated[int, Whole(1, "number of rounds", 10**6)]
 DOUBLE = 8  # bytes
 INTEGER, COMPLEX = 4, 16  # bytes
 TEST_KEYS = 5  # keys whose ranks are sent along with the buckets
@@ -30,8 +29,8 @@ POINT = 5 * 8  # bytes: five doubles
 def ring_all_reduce(target: Target, flits: Flits = 1024, tasks: Tasks = None) -> Workload:
     """All-reduce of a vector of `flits` on a ring of tasks: reduce-scatter, then all-gather.
 
-    There are 2 (N − 1) steps; in each, a task sends ⌈flits/N⌉ flits to the next, after it has received those
-    of the step before.
+    There are 2 (N − 1) steps; in each, a task sends ⌈flits/N⌉ flits to the next task, after it has received
+    the flits of the step before.
     Source: Patarasuk & Yuan 2009.
     """
     number = task_count(target.terminals, tasks)
@@ -43,7 +42,7 @@ def ring_all_reduce(target: Target, flits: Flits = 1024, tasks: Tasks = None) ->
 
 
 def all_to_all(target: Target, flits: Flits = 64, rounds: Rounds = 1, tasks: Tasks = None) -> Workload:
-    """`flits` flits from every task to every other, posted at once; the next round begins when all have arrived.
+    """`flits` flits from every task to every other, sent at once; a task's next round begins when all for it are there.
 
     Task i sends to i + 1, i + 2, … in this order, so that no task is the first destination of several others.
     Source: Thakur, Rabenseifner & Gropp 2005 (MPICH's all-to-all of medium messages).
@@ -57,7 +56,7 @@ def all_to_all(target: Target, flits: Flits = 64, rounds: Rounds = 1, tasks: Tas
 
 
 def exchange_all(program: Program, flits: int) -> None:
-    """Append a message from every task to every other."""
+    """Append a message of `flits` flits from every task to every other task."""
     tasks = program.tasks
     program.check_memory(tasks * (tasks - 1))
     source, away = np.tile(np.arange(tasks), tasks - 1), np.repeat(np.arange(1, tasks), tasks)
@@ -83,11 +82,11 @@ def cg(
 ) -> Workload:
     """The communication of NPB's CG: `rounds` steps of the conjugate gradient on 2^m tasks.
 
-    `order` is that of the matrix (class A: 14,000). The tasks form rows × columns, columns = rows or 2 rows,
-    numbered row by row. A step multiplies matrix and vector: log₂ columns exchanges within a row, at distances
-    columns/2, columns/4, …, add partial sums of a segment of order/columns doubles; the result goes to the task
-    at the transposed place. Two scalar products follow, each with log₂ columns exchanges of a double within the
-    row.
+    `order` is the order of the matrix (class A: 14,000). The tasks form rows × columns, with columns = rows or
+    2 rows, and are numbered row by row. A step multiplies matrix and vector: log₂ columns exchanges within a row, at
+    distances columns/2, columns/4, …, add partial sums of a segment of order/columns doubles; the result goes to the
+    task at the transposed place. Two scalar products follow, each with log₂ columns exchanges of a double within
+    the row.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks); Cámara et al. 2010, sec. 7.5, replay a trace of it
     without stating its class.
     """
@@ -111,7 +110,7 @@ def cg(
 
 
 def within_rows(program: Program, columns: int, flits: int) -> None:
-    """Sum over each row of tasks: exchanges at distances columns/2, columns/4, …, 1."""
+    """Append a sum over each row of tasks: exchanges at distances columns/2, columns/4, …, 1."""
     distance = columns // 2
     while distance:
         # the column is in the lowest bits
@@ -120,7 +119,7 @@ def within_rows(program: Program, columns: int, flits: int) -> None:
 
 
 def transposed(task: int, rows: int, columns: int) -> int:
-    """The partner exch_proc of NPB: row and column exchanged; with twice as many columns as rows, in pairs of tasks."""
+    """Return a task's partner (NPB's exch_proc) at the transposed place; if columns = 2 rows, pairs of tasks move."""
     if rows == columns:
         return task % rows * rows + task // rows
     return 2 * (task // 2 % rows * rows + task // 2 // rows) + task % 2
@@ -160,7 +159,7 @@ def ft(
     """The communication of NPB's FT: `rounds` transforms of nx × ny × nz complex numbers, in slabs on 2^m tasks.
 
     The default grid is class A, 256 × 256 × 128. A transform transposes the grid, an all-to-all of
-    nx ny nz/tasks² numbers, and sums a checksum of one number to task 0 along a binomial tree. A task
+    nx ny nz/tasks² numbers, and adds up a checksum of one number at task 0 along a binomial tree. A task
     begins the next transform when it has received all messages to it; no task waits for the checksum.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks, one-dimensional layout).
     """
@@ -187,9 +186,9 @@ def lu(
 
     The tasks form rows × columns, columns = rows or 2 rows, numbered row by row; each has a column of the grid.
     For each of the side − 2 inner planes, lowest first, a task receives the edges of its northern and western
-    neighbours, then sends its own to the south and east, 5 doubles per point; then the same for each plane,
-    highest first, in the opposite direction. Finally the right-hand side exchanges two layers of all planes
-    with the four neighbours, first along columns of tasks, then along rows.
+    neighbours, then sends its own edges to the south and east, 5 doubles per point. It then does the same for each
+    plane, highest first, in the opposite direction. Finally, for the right-hand side, tasks exchange two layers of
+    all planes with their four neighbours, first along columns of tasks, then along rows.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks; its exchange_1 and exchange_3).
     """
     number = power_of_2_tasks(target.terminals, tasks)
@@ -240,8 +239,8 @@ def mg(
 ) -> Workload:
     """The communication of NPB's MG: `rounds` V-cycles, on side³ points (class A: 256³) and 2^m tasks.
 
-    The grid is periodic, its side a power of 2. The tasks form a three-dimensional grid, x numbered fastest,
-    whose sides differ by a factor of 2 at most, z the largest. From the finest grid down to 2³ and up again, a
+    The grid is periodic, and its side a power of 2. The tasks form a three-dimensional grid, with x numbered fastest,
+    whose sides differ by a factor of at most 2; z is the largest. From the finest grid down to 2³ and up again, a
     task exchanges the faces of its part with its two neighbours in x, then y, then z: once per level down
     (restricted residual), once at the bottom, twice per level up (residual and smoothing), and once more at the
     top. At a level with fewer points than tasks along a dimension, only every second, fourth, … task has a
