@@ -1,4 +1,4 @@
-"""CUDA through CuPy: sources, compilation, launches and errors, shared by the gpu.py of every package."""
+"""CUDA through CuPy: sources, compilation, launches and errors, for the GPU modules of all packages."""
 
 from __future__ import annotations
 

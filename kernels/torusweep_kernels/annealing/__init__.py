@@ -39,7 +39,7 @@ def anneal(
     wires: Wires | None = None,
     backend: str = "auto",
 ) -> Annealed:
-    """Anneal one graph. A move may raise the energy by at most −T ln u, where u is uniformly random.
+    """Anneal one graph. A move is accepted if it raises the energy by at most −T ln u, where u is uniformly random.
 
     chain  0 … 2³² − 1: a move's random numbers depend only on the chain, the seed and the move's number
     The other arguments are those of `anneal_chains`, which anneals several graphs at once.

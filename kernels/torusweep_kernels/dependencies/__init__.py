@@ -54,9 +54,9 @@ class Moves(NamedTuple):
 
 
 class Packets(NamedTuple):
-    """The source, destination and route of every packet, int32[B] each.
+    """The source, destination and route of every packet, int32[B] each, and `first`.
 
-    Rows first[route] … first[route + 1] − 1 of `Runs` are a packet's routes.
+    The routes of a packet are the rows first[route] … first[route + 1] − 1 of `Runs`.
     """
 
     source: np.ndarray

@@ -193,7 +193,7 @@ def fill_routes(distance, paths, terminals, arcs, width, first):
 
 @cached
 def _add(load, pairs, channel, share, route, amount):
-    """Add a message to the loads. Return the change of the sum of the loads' squares."""
+    """Add a message to the loads. Return by how much the sum of the loads' squares grows."""
     squares = 0.0
     if amount != 0.0:
         for entry in range(pairs[route], pairs[route + 1]):

@@ -199,7 +199,7 @@ def with_faults(
     capacity      int32[N, P] | None  number of parallel links of each channel, which fail one by one; None: 1 each
     directed      whether links are directed; otherwise a link is a channel and the first reverse channel
     links, nodes  int64[B] ≥ 0        numbers of faults; some node must be left
-    seeds         int64[B] ≥ 0        the same seed gives the same faults, among which are those of smaller numbers
+    seeds         int64[B] ≥ 0        the same seed gives the same faults; those of a smaller number are among them
     threads       CPU threads; by default all that Numba may use. The result does not depend on it
 
     The nodes and links with the smallest random words fail. The words are those of Philox4x64-10 (Salmon et al. 2011)

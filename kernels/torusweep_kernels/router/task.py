@@ -120,7 +120,7 @@ class Detours(NamedTuple):
     row        int32[M, K]  route that a packet may take instead of what is left of its own, after k hops of it; −1:
                             no choice there
     view       "local" or "global": which occupied channels a packet knows (`torusweep_kernels.router`)
-    threshold  −2³⁰ … 2³⁰, how much larger than the detour's the own route's estimate may be, in flits · hops or flits
+    threshold  −2³⁰ … 2³⁰, by how much the own route's estimate may exceed the detour's: flits · hops (local), or flits
     """
 
     row: np.ndarray
