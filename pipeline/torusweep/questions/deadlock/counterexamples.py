@@ -30,7 +30,7 @@ BLOCK = 1 << 12  # destinations tried at a time
 
 
 class Together(NamedTuple):
-    """A deadlock. cycle: int64[L], its channels node · W + channel in order; packets: a packet in words for each."""
+    """A deadlock. cycle: int64[L], channels (node · W + channel) in order; packets: the holder of each, in words."""
 
     cycle: np.ndarray
     packets: list[str]
@@ -47,8 +47,8 @@ class _Starts(NamedTuple):
 def entering_together(routing: SourceRouting | TableRouting, rule: Rule, virtual_channels: int) -> Together | None:
     """Find packets that enter an empty network together and come to wait for each other in a circle for ever.
 
-    None if there are none with at most DEEPEST hops before the cycle. No search is made with two passes, bubble flow
-    control, classes of several virtual channels (a packet would have to fill each), or too many pairs.
+    Returns None if no such packets have at most DEEPEST hops before the cycle. There is no search with two passes, bubble
+    flow control, classes of several virtual channels (a packet would have to fill each), or too many pairs.
     """
     terminals = np.unique(routing.topology.terminals)
     if (
@@ -77,7 +77,7 @@ def entering_together(routing: SourceRouting | TableRouting, rule: Rule, virtual
 
 
 def _starts(routing: SourceRouting, classes: np.ndarray, memory: str, terminals: np.ndarray, most: int) -> _Starts:
-    """Return the first `most` channels of every route between terminals, as `kernels.dependencies.mark_routes` does."""
+    """Return the first `most` channels of every route between terminals. classes, memory: as in `mark_routes`."""
     source, destination = np.repeat(terminals, len(terminals)), np.tile(terminals, len(terminals))
     distinct = source != destination
     source, destination = source[distinct], destination[distinct]

@@ -78,7 +78,7 @@ def layers(topology: Topology, routing: str | GivenRouting) -> Layers:
 
 
 def layers_of_form(name: str, form: Routing) -> Layers:
-    """Divide the paths of a routing, and of the given name, among few layers by a greedy search.
+    """Divide the paths of a routing among few layers by a greedy search. name: the routing's spelling.
 
     All paths of a pair are in one layer, whatever virtual channels the routing itself names. Two orders are tried, by
     destination and by source; the result with fewer layers is returned.

@@ -150,7 +150,7 @@ def deadlock_record(
     vc_rule            a spelling (torusweep.questions.deadlock.rules). With adaptive routing, the rule is that of the
                        escape, and the columns `channels` and `dependencies` are those of the escape channels, including
                        indirect dependencies
-    virtual_channels   number on every physical channel, 1 … 16. The rule's classes share them evenly; the lower classes
+    virtual_channels   number per physical channel, 1 … 16. The rule's classes share them evenly; the lower classes
                        take the remainder. With adaptive routing, each class of the escape has one virtual
                        channel, and the others (at least one) are adaptive
     traffic            only packets of pairs with this traffic count; None: packets of all pairs of terminals
@@ -223,7 +223,7 @@ def is_proved_free(case: Case) -> bool:
 
 
 def least_rule(topology: Topology, routing: str | GivenRouting) -> tuple[int | None, str | None]:
-    """Return the columns (least_virtual_channels, least_rule) of `deadlock_record`. Raises BadInput as that does."""
+    """Return (least_virtual_channels, least_rule) as in `deadlock_record`. Raises BadInput for an unfit routing."""
     return least_virtual_channels(*resolve_routing(routing, topology), {})[:2]
 
 

@@ -289,7 +289,7 @@ def _first_channels(
 ) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
     """Yield (packets of a route, their first channel, its hops) for routes source → end that begin in a direction.
 
-    source, end: int[B]. A first hop's class depends on whether it crosses a dateline; with halves, no rule looks ahead.
+    source, end: int[B]. The first hop's class depends on that hop alone: rules that look ahead refuse two passes.
     """
     moves, count = routing.moves, channels.used.shape[1] // routing.topology.ports.shape[1]
     keys, which = np.unique(routing.key(source, end), return_inverse=True)

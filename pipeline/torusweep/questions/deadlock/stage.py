@@ -156,7 +156,7 @@ class Deadlock(Record):
 
     @property
     def channel_table(self) -> pa.Table:
-        """The remedy as a table that names each hop's virtual channel, for rule `table`. Raises BadInput if None."""
+        """The remedy as a table that names each hop's virtual channel, for rule `table`. Raises BadInput without it."""
         if self.remedy is None:
             reason = self.record["least_reason"] or f"one that rule {self.record['least_rule']} makes acyclic"
             raise BadInput(
@@ -242,7 +242,7 @@ class DeadlockQuestion(Question):
     written: ClassVar = {
         "certificate": CERTIFICATE,
         "layer_table": File("the layer of every pair of terminals, as CSV or Parquet", needs="layers"),
-        "channel_table": File("the remedy, the routing with the virtual channel of each hop, as CSV or Parquet"),
+        "channel_table": File("the remedy: the routing with the virtual channel of each hop, as CSV or Parquet"),
     }
     examples = (
         'deadlock "dragonfly(a=4, p=2, h=2)" --routing ugal --vc-rule class_hops --virtual-channels 3',

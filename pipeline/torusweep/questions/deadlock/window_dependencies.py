@@ -104,7 +104,7 @@ def _upstream(moves: Moves, d: int) -> _Upstream:
 
 
 def _candidates(moves: Moves, line: _Upstream, window: Window, hops: np.ndarray) -> Places:
-    """Return the nodes at which the window's directions exist. hops: int[N], those of the window there; 0 = none."""
+    """Return the nodes at which the window's directions exist, with its hops there. hops: int[N], 0 = none."""
     fits = (hops > 0) & (hops <= line.length)
     if window.onwards != END:
         fits &= moves.port[:, window.onwards] != NO_PORT

@@ -28,7 +28,7 @@ MAX_SHARES = 1 << 27  # shares of pairs in channels: 1 GiB
 
 
 def representative_channels(routing: Routing) -> np.ndarray:
-    """int64[C]: one channel (node · P + port) of each class that is equivalent under the routing, or every channel."""
+    """int64[C]: a channel (node · P + port) of each class known to be equivalent under the routing, or all channels."""
     topology = routing.topology
     width = topology.ports.shape[1]
     present = np.flatnonzero(topology.ports != NO_PORT)
@@ -91,7 +91,7 @@ def _source_shares(routing: SourceRouting, number: np.ndarray, channels: int) ->
 
 
 def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) -> np.ndarray:
-    """Shares of layered routing, by increasing distance: a state's passes are the weighted sum of its successors'."""
+    """Compute `pair_shares` of layered routing, by increasing distance: a state's passes follow from its successors."""
     nodes, states = routing.topology.nodes, routing.states
     arcs = states != NO_PORT
     capacity = links_of_arcs(routing)
@@ -119,7 +119,7 @@ def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) 
 
 
 def _table_shares(routing: TableRouting, number: np.ndarray, channels: int) -> np.ndarray:
-    """Shares of a table, in reverse order of configurations: passes by a configuration's rows and by its successors."""
+    """Compute `pair_shares` for a table, last configuration first: its passes follow from its rows' successors."""
     nodes = routing.topology.nodes
     share = np.zeros((channels, nodes, nodes))
     destination, source = np.divmod(routing.entry_pair, nodes)

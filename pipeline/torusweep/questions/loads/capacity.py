@@ -102,11 +102,11 @@ def capacity(
         float, Number(0, "minutes after which the two bounds are reported, whatever their gap", 10_000, open=True)
     ] = 20.0,
 ) -> Capacity:
-    """The most that any routing can carry of a traffic, with proof.
+    """Largest throughput that any routing can carry under a traffic pattern, with proof.
 
-    It is a linear program: a routing that carries the throughput, and weights of the channels that prove the bound.
-    Where it is too large or slow, a gap allows two proved bounds with the optimum between them. 'torusweep loads
-    --bounds' compares a routing with it.
+    A linear program finds a routing that carries the throughput, and weights of the channels that prove the bound.
+    If it is too large or slow, a gap allows two proved bounds with the optimum between them. 'torusweep loads
+    --bounds' compares a routing with the optimum.
 
     >>> import torusweep as ts
     >>> round(ts.network("torus(k=4, n=2)").capacity("uniform").throughput, 6)

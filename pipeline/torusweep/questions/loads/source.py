@@ -249,7 +249,7 @@ class _Follow:
         self.flows, self.sums = {}, {}
 
     def taken(self) -> Twice:
-        """Return the total, float64[N, D] each, and reset it to zero."""
+        """Return both parts (high, low) of the total, float64[N, D] each, and reset them to zero."""
         self.settle()
         total, zero = self.total, np.zeros(self.total[0].shape)
         self.total = zero, zero

@@ -97,7 +97,7 @@ class Loads(Record):
         return channel_table(self.found)
 
     def busiest(self, number: int = 5) -> list[Channel]:
-        """Return the `number` channels with the largest loads, largest first; equal loads by node number."""
+        """Return the `number` channels with the largest loads, largest first; ties in the order of node numbers."""
         return [self._channel(place) for place in self._order[: max(0, number)].tolist()]
 
     @cached_property

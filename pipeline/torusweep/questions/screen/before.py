@@ -168,7 +168,7 @@ def _equal(said: Any, computed: Any) -> bool:
 
 
 def _lattice(row: Mapping[str, Any], space: Space, where: str) -> tuple[np.ndarray, str | None]:
-    """Return a row's Hermite normal form, int32[n, n], and a circulant's spelling. Raises BadInput for another row."""
+    """Return (Hermite normal form int32[n, n], circulant's spelling or None) of a row. Raises BadInput if malformed."""
     n = space.dimensions
     if isinstance(space, Circulants):
         steps = STEPS_OF.fullmatch(str(row["topology"]))

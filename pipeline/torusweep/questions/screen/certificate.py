@@ -57,7 +57,7 @@ def exhaustion_certificate(found: Best) -> str:
 
 
 def certificate_of_size(dimensions: int | None, nodes: int) -> str:
-    """Return the certificate for all lattices of a size, after a new search of them. Errors: `check_exhaustion`."""
+    """Return the certificate for all lattices of a size, after a new search. Errors as in `check_exhaustion`."""
     if dimensions is None:
         raise BadInput(f"certificate of {nodes:,} nodes: expected lattices, got other networks; choose a design space")
     space = Lattices(dimensions, nodes)

@@ -1,4 +1,4 @@
-"""The few numbers that choose a network, and the winners of each size."""
+"""Columns of the tables `screen` (the few numbers that choose a network) and `best` (the winners of each size)."""
 
 from torusweep.tables.columns import Column
 from torusweep.tables.table import Declaration

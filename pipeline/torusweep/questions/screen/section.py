@@ -94,7 +94,7 @@ def _drawn(rows: Iterable[Record], column: str, winner: str) -> list[dict[str, A
 
 
 def _is_compact(row: Record) -> bool:
-    """Whether the row is no rectangular torus with one side much longer than another."""
+    """Whether the row is drawn: False for a rectangular torus with one side much longer than another."""
     sides = plan(row["topology"])[1].radices if row["network"] == "rectangular torus" else (1,)
     return max(sides) <= LONGEST_SIDE * min(sides)
 

@@ -201,12 +201,12 @@ class Circulants(NamedTuple):
 
     @property
     def fewest_classes(self) -> int:
-        """Lower bound of the number of classes: units u and −u of Z_N act alike, so each pair adds at most a set."""
+        """Lower bound of the number of classes; each has at most one step set per pair of units u, −u of Z_N."""
         return -(-self.lattices // self._pairs_of_units)
 
     @property
     def comparisons(self) -> int:
-        """Approximate number of images compared to find classes: sets with step 1 or a divisor of N, by all units."""
+        """Approximate number of images compared to find the classes: step sets with a divisor of N, under all units."""
         return -(-2 * self.steps * self.lattices // self.nodes) * self._pairs_of_units
 
     @property

@@ -60,7 +60,7 @@ class Screened(Records):
 
 
 def network_row(network: Topology, options: How) -> dict[str, Any]:
-    """Return the row of a network, with distances as in `static` and loads as in `loads`; null loads if unconnected."""
+    """Return a network's row: distances as in `static`, loads as in `loads`; loads are null if it is not connected."""
     return row_of(SCREEN, columns_of(ScreenedNetwork(network, options)))
 
 
@@ -174,7 +174,7 @@ def screen(
 
 @dataclass(frozen=True)
 class ScreenRequest:
-    """each: "class" for a design space, or "lattice" ("graph" for circulants); None for a network."""
+    """each: what has a row, "class" or "lattice" of a design space ("graph" of circulants); None for a network."""
 
     each: str | None = field(
         default=None,

@@ -229,7 +229,7 @@ def _deadlock_refusal(topology: Topology, routing: str | GivenRouting, reason: s
 
 
 def _without_unneeded_class(topology: Topology, case: Case) -> Case:
-    """Drop the case's highest class, if it is still proved deadlock-free without; the other classes share its channels.
+    """Drop the case's highest class if it is proved deadlock-free without it; other classes share its channels.
 
     Rule r05_phases, for example, has a class for the dateline in the destination's module. Modules that are meshes, or
     have four nodes a side, do not need that class.

@@ -54,7 +54,7 @@ MIX = Spelled(
     canonical="torusweep.questions.simulation.packets:canonical",
 )
 INJECTION = Spelled(
-    "when packets are generated",
+    "process that generates packets",
     table="torusweep.questions.simulation.injection:INJECTIONS",
     title="Injection processes",
     canonical="torusweep.questions.simulation.injection:canonical",

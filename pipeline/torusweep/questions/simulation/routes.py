@@ -277,7 +277,7 @@ def choosing_routes(choosing: Choosing, source: np.ndarray, destination: np.ndar
 
 
 def _of(draws: Draws, packets: np.ndarray, purpose: int) -> Draws:
-    """Return draws for some of the packets, whose purpose 0 is the given purpose."""
+    """Return `draws` restricted to some packets, with purposes counted from the given purpose on."""
     return lambda further: draws(purpose + further)[:, packets]
 
 
@@ -304,7 +304,7 @@ def _detours(
 
 
 def _counts(choosing: Choosing, node: np.ndarray, port: np.ndarray) -> np.ndarray:
-    """int8[B]: 1 if the hop through a node's port is counted for the phase; 0 if it is not, or without a hop."""
+    """int8[B]: 1 if the hop through a node's port is counted for the phase; 0 if not, or if there is no hop."""
     if choosing.counted is None:
         return np.zeros(len(node), np.int8)
     link_class = choosing.minimal.topology.link_class[node, port]

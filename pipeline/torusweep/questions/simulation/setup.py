@@ -79,7 +79,7 @@ class Setup(NamedTuple):
         return int(self.parameters.cycles or CYCLES)
 
     def check(self, loads: Sequence[float], mean: bool = False) -> None:
-        """Raise BadInput for a load (flits per cycle per terminal) that a terminal, or their mean, cannot generate."""
+        """Raise BadInput for a load, flits per cycle per terminal, that is too high for a terminal, or for their mean."""
         arrivals, sent = self._arrivals(), self.traffic.sent()
         sent = sent.mean(keepdims=True) if mean else sent
         for load in loads:
@@ -87,7 +87,7 @@ class Setup(NamedTuple):
 
     @property
     def max_load(self) -> float:
-        """Load at which some terminal first injects all that it may (one flit per cycle or its host's rate) or can."""
+        """Load at which the first terminal reaches its limit: one flit per cycle, its host's rate, or its process's."""
         sent = self.traffic.sent()
         most, sending = np.minimum(terminal_rates(self.topology)[0], self._arrivals().max_load), sent > 0
         return float((most[sending] / sent[sending]).min())
@@ -216,7 +216,7 @@ def set_up(
 
 
 def flit_bytes_by(parameters: Parameters) -> int | None:
-    """Return the bytes of a flit that the parameters or their trace request, or None. Raises BadInput for two."""
+    """Return the bytes of a flit that the parameters or their trace give, or None. Raises BadInput for two values."""
     given = parameters.flit_bytes
     of_trace = None if parameters.workload is None else flit_bytes_of(parameters.workload)
     if given is not None and of_trace not in (None, given):

@@ -267,7 +267,7 @@ def _seconds(nodes: int, request: RunRequest) -> float:
 
 @dataclass(frozen=True)
 class SimulationRequest:
-    """traffic: canonical spelling; simulation: the whole request, traffic included, by `RunRequest.spelled`."""
+    """traffic: its canonical spelling; simulation: the whole request, as `RunRequest.spelled` writes it."""
 
     traffic: str
     simulation: str = field(metadata={"meaning": "the request as JSON"})

@@ -67,7 +67,7 @@ class Figures(NamedTuple):
     refused          packets generated in the windows while the source queue was full
     generated        generated load, including local and refused packets
     accepted         accepted load, including local packets
-    network, total   latency to the arrival of the tail: from the packet's entry; from its generation
+    network, total   latency until the tail arrives: network, from the packet's entry; total, from its generation
     quantiles        50 % and 99 % quantiles of the total latency; None without packets
     histogram        (lower end, packets) of the non-empty bins of the total latency
     saturated        accepted < 0.98 × generated with 95 % confidence; None if it is less without that confidence, or
@@ -203,7 +203,7 @@ def _ratio(value: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
 def _estimate(
     value: np.ndarray, weight: np.ndarray, long_enough: bool = True, over: float | None = None
 ) -> MeanEstimate:
-    """Estimate a mean from the parts [R, PARTS] of all runs; no interval if batches are shorter than its latency."""
+    """Estimate a mean from the parts [R, PARTS] of all runs, with an interval if their batches are `long_enough`."""
     if not weight.sum():
         return MeanEstimate(None, None)
     mean = float(value.sum() / (weight.sum() if over is None else over))

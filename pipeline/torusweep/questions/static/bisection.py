@@ -193,7 +193,7 @@ def without_error(least: Any, degree: Any, cells: int, channels: Any) -> Any:
 
 
 def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) -> float:
-    """λ₂ by characters χ: on f(a·origin of c) = χ(a) v_c, the Laplacian acts as the Hermitian block of χ on v.
+    """Lower bound of λ₂: on f(a·origin of c) = χ(a) v_c, the Laplacian acts on v as the Hermitian block of character χ.
 
     The result is reduced by the possible rounding error, in units of the norm of a block, which is at most twice
     the degree: `cells` units for its eigenvalues; for its entries, one unit per channel and 5 per phase.

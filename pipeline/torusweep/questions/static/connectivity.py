@@ -325,7 +325,7 @@ def _compare_links(
     paths_from = lru_cache(CACHED_SEARCHES)(partial(shortest_paths_from, topology))
 
     def joint_levels(link: tuple[int, int]) -> bytes:
-        """Count the nodes by distances and paths from both ends, in either order of the ends unless directed."""
+        """Count the nodes by distances and paths from both ends of a link, whose order matters only if directed."""
         one, other = (paths_from(end) for end in link)
         census = _census(*one, *other)
         return census if topology.directed else min(census, _census(*other, *one))
@@ -350,7 +350,7 @@ def _census(*properties: np.ndarray) -> bytes:
 def _first_difference(
     invariant: Callable[[Any], bytes], items: Sequence[Any], work: int, difference: str
 ) -> tuple[bool | None, str]:
-    """(False, difference) if some item's invariant differs from the first item's; else (None, ""). work: of an item."""
+    """(False, difference) if some item's invariant differs from the first's, else (None, ""). work: cost of an item."""
     first = invariant(items[0])
     if any(invariant(item) != first for item in items[1 : max(2, SEARCH_WORK // work)]):
         return False, difference

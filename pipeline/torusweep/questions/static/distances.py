@@ -226,7 +226,7 @@ class Distances(Answer):
 def distances(network: Topology, how: How) -> Distances:
     """Distances between all terminals, exactly, without a table of pairs.
 
-    They are in hops, over pairs with a path. `describe` has them among other numbers of a network, which take longer.
+    They are in hops, over pairs with a path. `describe` also gives them, with other numbers that take longer.
 
     >>> import torusweep as ts
     >>> ts.network("torus(k=8, n=2)").distances().histogram.tolist()

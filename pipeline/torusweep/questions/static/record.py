@@ -47,7 +47,7 @@ NOT_MEASURED = "not measured"
 
 
 class RoutedNumbers(NamedTuple):
-    """Path lengths in hops over all N² pairs, of which a node and itself are 0 hops apart."""
+    """Path lengths in hops over all N² pairs, including each node with itself at 0 hops."""
 
     diameter: int
     mean: float

@@ -122,7 +122,7 @@ def connectivity(numbers: BlockNumbers) -> tuple[np.ndarray, np.ndarray]:
 
 
 def notes_of(run: SeedRun) -> Callable[[int], Sequence[str]]:
-    """Return a function from a seed to its network's notes: a template, if only the seed in them varies."""
+    """Return a function from a seed to its network's notes. If notes differ only in the seed, it is substituted."""
 
     def planned(seed: int) -> Sequence[str]:
         return plan(of_seed(run.before, seed))[1].notes
