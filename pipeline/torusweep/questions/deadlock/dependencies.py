@@ -90,7 +90,7 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
 
 
 def merge_classes(found: Dependencies, number: int = 1) -> Dependencies:
-    """Merge each physical channel's classes from `number` − 1 on into one; number = 1 gives those under rule none.
+    """Merge each physical channel's classes from `number` − 1 on into one; number = 1 leaves one class, as rule none.
 
     These are the dependencies under a rule that has more classes than there are virtual channels.
     """

@@ -70,7 +70,7 @@ class Rule(NamedTuple):
 
 
 def none(routing: Routing) -> Rule:
-    """Any virtual channel at any time.
+    """Packets may use any virtual channel at any time.
 
     Source: the case that Dally & Seitz 1987, sec. 2, start from.
     """

@@ -224,7 +224,7 @@ def _only(like: np.ndarray, channel: int) -> np.ndarray:
 
 
 def _escapes(routing: AdaptiveRouting, classes: np.ndarray) -> tuple[Escapes, np.ndarray]:
-    """Return each node's escape channel (node · W + port · C + class) for each destination; bool[C]: used channels."""
+    """Return (escape channel, node · W + port · C + class, of each node by destination; bool[C]: channels in use)."""
     ports, (port, crosses, away, order) = routing.topology.ports, _escape_hops(routing)
     count = int(classes.max()) + 1
     channel = np.arange(len(ports), dtype=np.int32) * np.int32(ports.shape[1]) + port

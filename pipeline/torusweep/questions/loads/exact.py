@@ -223,7 +223,7 @@ def _demand(routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray)
 def _scaled_demand(
     routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """(float64[B], float64[S]): outer factors of `_demand`, except its diagonal, which loads no channel; or None."""
+    """Return (float64[B], float64[S]) whose outer product is `_demand`, apart from its diagonal; None if impossible."""
     scaled = traffic.scaled_columns(destinations) if routing.plain or not traffic.own.nnz else None
     if scaled is None or routing.plain:
         return scaled

@@ -25,8 +25,9 @@ def moore_levels(nodes: int, degree: int, *, directed: bool = False) -> list[int
 
 
 def lattice_levels(nodes: int, dimensions: int) -> list[int]:
-    """Return the largest possible number of nodes at distance 0, 1, 2, … from a node of a lattice graph, until all are
-    reached: as in Zⁿ itself, Σ 2ᵏ C(n, k) C(r − 1, k − 1) at distance r.
+    """Return the largest possible numbers of nodes at distance 0, 1, 2, … from a node of a lattice graph.
+
+    Until all nodes are reached, they are those of Zⁿ itself: Σ 2ᵏ C(n, k) C(r − 1, k − 1) at distance r.
     """
     n = dimensions
     return _fill(nodes, lambda r: sum(2**k * comb(n, k) * comb(r - 1, k - 1) for k in range(1, n + 1)))

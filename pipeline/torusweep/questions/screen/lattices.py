@@ -209,7 +209,7 @@ def candidates(nodes: int, steps: int) -> Iterator[np.ndarray]:
 
 
 def step_sets(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Yield int32[B, size], ascending: all subsets of `size` of the ascending numbers; B is at most 2¹⁷.
+    """Yield int32[B, size]: all subsets of `size` numbers, in ascending order; B is at most 2¹⁷. numbers: ascending.
 
     The combinatorial number system (Lehmer 1964) turns a rank r into Σ C(t_i, i), the greatest t_i first; counted
     from the other end, such sets are in ascending order.

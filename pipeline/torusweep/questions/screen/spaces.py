@@ -132,7 +132,7 @@ class Lattices(NamedTuple):
 
     @property
     def numbers(self) -> tuple[int, int]:
-        """Numbers, in the order of the size's lattices, of this part's first lattice and of the first one after it."""
+        """Indices, among all lattices of the size, of this part's first lattice and of the first one after the part."""
         whole = lattice_count(self.nodes, self.dimensions)
         return whole * self.part // self.of, whole * (self.part + 1) // self.of
 

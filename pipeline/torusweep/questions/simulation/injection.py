@@ -37,7 +37,7 @@ class Process(NamedTuple):
 
 
 def bernoulli(topology: Topology) -> Process:
-    """A packet in every cycle with the same probability."""
+    """Every cycle has a packet with the same probability."""
     return Process()
 
 
@@ -196,7 +196,7 @@ class _Bursts:
         self.on, self.off = np.cumsum(on, axis=1), np.cumsum(off, axis=1)  # up to the end of each burst
 
     def time(self, row: np.ndarray, clock: np.ndarray) -> np.ndarray:
-        """float64[B', K]: true cycles of clock, float64[B', K], of terminals row, int64[B']; `cycles` after the end."""
+        """Convert clocks, float64[B', K], of terminals row, int64[B'], to true cycles; `cycles` if after the end."""
         found = np.full(clock.shape, float(self.cycles))
         for i, r in enumerate(row.tolist()):
             burst = np.searchsorted(self.on[r], clock[i], side="right")

@@ -79,7 +79,7 @@ class Setup(NamedTuple):
         return int(self.parameters.cycles or CYCLES)
 
     def check(self, loads: Sequence[float], mean: bool = False) -> None:
-        """Raise BadInput for a load, flits per cycle per terminal, that is too high for a terminal, or for their mean."""
+        """Raise BadInput if a terminal (mean: their mean) cannot send a load, in flits per cycle per terminal."""
         arrivals, sent = self._arrivals(), self.traffic.sent()
         sent = sent.mean(keepdims=True) if mean else sent
         for load in loads:
