@@ -33,7 +33,7 @@ DEADLOCK = (
     Column("acyclic", "bool", "", "whether the channel dependency graph has no cycle"),
     Column("deadlock_free", "string", "", "yes or no if proved, otherwise unknown"),
     Column(
-        "argument", "string", "", "the proof: acyclic, escape-acyclic, bubble or counterexample; or why none exists"
+        "argument", "string", "", "the proof: acyclic, escape-acyclic, bubble or counterexample; or why there is none"
     ),
     Column(
         "cycle",

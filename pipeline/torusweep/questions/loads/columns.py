@@ -96,7 +96,7 @@ LOADS = (
         "less",
     ),
     Column("packets", "int64", "packets", "number of sampled packets; null if the loads are exact", "neither"),
-    Column("seed", "int64", PURE, "seed of the sample; null if the loads are exact", "neither"),
+    Column("seed", "int64", PURE, "seed of the sample; null if nothing is sampled", "neither"),
     Column(
         "cut_links",
         "int64",

@@ -86,7 +86,7 @@ BEST = (
         "saturation_load",
         "double",
         "flits/cycle/terminal",
-        "for uniform traffic over all shortest paths; for the bound: 2n / its mean_distance",
+        "saturation load for uniform traffic over all shortest paths; for the bound: 2n / its mean_distance",
         "more",
     ),
     Column(

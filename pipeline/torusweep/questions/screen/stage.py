@@ -178,7 +178,7 @@ class ScreenRequest:
 
     each: str | None = field(
         default=None,
-        metadata={"meaning": "the things that have a row each: classes of a design space, lattices or graphs"},
+        metadata={"meaning": "what has a row: each class of a design space, each lattice or each graph"},
     )
 
     def __str__(self) -> str:

@@ -50,7 +50,7 @@ RULE = Spelled(
     canonical="torusweep.questions.deadlock.rules:rule_spelling",
 )
 MIX = Spelled(
-    "lengths of packets and their shares, as in 1:0.5,5:0.5, instead of one length; each packet draws one",
+    "mix of packet lengths, each drawn with its share, as in 1:0.5,5:0.5, instead of one length",
     canonical="torusweep.questions.simulation.packets:canonical",
 )
 INJECTION = Spelled(
@@ -99,7 +99,7 @@ class Parameters:
     flit_bytes: (
         Annotated[
             int,
-            Whole(1, "bytes of a flit; with links in Gb/s, a cycle is the time of a flit", MOST_FLIT_BYTES),
+            Whole(1, "bytes of a flit (with links in Gb/s, a cycle is the time of a flit)", MOST_FLIT_BYTES),
             Swept(several=True),
             Absent(f"{FLIT_BYTES}, or as many as long links need"),
         ]
@@ -132,7 +132,7 @@ class Parameters:
     placement: (
         Annotated[
             Placement,
-            Meaning("how a workload's tasks are placed on terminals; a random placement differs for each seed"),
+            Meaning("how a workload's tasks are placed on terminals (random: differently for each seed)"),
             Swept(several=True),
             Absent(PLACEMENTS[0]),
         ]

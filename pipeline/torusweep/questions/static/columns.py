@@ -103,14 +103,14 @@ STATIC = (
         "distance_histogram",
         "list<int64>",
         "pairs",
-        "number of pairs of terminals at distance 0, 1, 2, … hops, ordered",
+        "ordered pairs of terminals at distance 0, 1, 2, … hops",
     ),
     Column(
         "notes",
         "string",
         "",
         "changes made when a file was read or nodes failed: nodes renumbered, links left out, repeated or failed; and "
-        "not measured: the measures that are left out, whose columns are null; empty if neither",
+        "the measures left out (not measured: …), whose columns are null; empty if there are neither",
     ),
     Column(
         "routed_diameter",
@@ -148,7 +148,7 @@ STATIC = (
         "latency_mean",
         "double",
         "cycles",
-        "mean latency of such paths over all ordered pairs of distinct terminals; null if latency_diameter is",
+        "mean latency on these paths over ordered pairs of distinct terminals; null if latency_diameter is null",
         "less",
     ),
 )
@@ -167,7 +167,7 @@ DISTANCES = Declaration(
         Column("topology", "string", "", "canonical spelling"),
         Column("distance", "int64", "hops", "distance of the pairs", "less"),
         Column("pairs", "int64", "pairs", "number of ordered pairs of terminals at that distance", "neither"),
-        Column("fraction", "double", PURE, "share of all pairs joined by a path", "neither"),
+        Column("fraction", "double", PURE, "pairs / number of all pairs joined by a path", "neither"),
     ),
     apart=("distance",),
     along="distance",
