@@ -96,7 +96,7 @@ def test_other_data_of_the_same_name_is_not_read():
     nx.write_graphml(graph, "a.graphml")
     topology = build("a.graphml")
     assert topology.links == 1
-    assert topology.plan.notes == ("port of links not read: its type is not a number's",)
+    assert topology.plan.notes == ("port of links not read: its type is not numeric",)
 
 
 @pytest.mark.parametrize(

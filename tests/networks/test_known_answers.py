@@ -240,7 +240,7 @@ def test_a_hexagonal_torus_is_the_triangular_grid_wrapped(a, b):
     [
         (8, [2, 4], "expected no divisor of n=8 common to all steps; all are multiples of 2"),
         (9, [0], "expected steps from 1 to 8"),
-        (9, [10], "expected steps from 1 to 8; a step of n + s is one of s"),
+        (9, [10], "expected steps from 1 to 8; n + s is the same step as s"),
         (9, [], "expected 1 … 16 steps"),
         (1, [1], "n=1: expected ≥ 2"),
     ],

@@ -221,7 +221,7 @@ REFUSED: list[tuple[str, str | bytes, str, str]] = [
     ("slash.adj", "// links\n0 1\n", "", "slash.adj:1: expected comments that begin with # or %"),
     ("mixed.csv", GEPHI.replace("{}", "Directed", 1).replace("{}", "Undirected"), "", "got both; write an undirected"),
     ("untold.csv", GEPHI.replace("{}", "Directed", 1).replace("{}", ""), "", "expected a direction in every row"),
-    ("three.edges", "5 4\n0 1\n1 2\n", ", header=true", "expected 4 links after the first line, as this line says, got 2"),
+    ("three.edges", "5 4\n0 1\n1 2\n", ", header=true", "expected 4 links after the first line, as it says, got 2"),
     ("few.edges", "2 2\n0 1\n1 2\n", ", header=true", "expected 2 nodes, as the first line says, got node 2"),
     ("a.graph", "4 5\n" + RING, "", "expected 5 links, as the first line says, each at both its nodes, got 8"),
     ("b.graph", "4 4\n2 4\n1 3\n2 4\n", "", "expected 4 lines of neighbours, as the first line says, got 3"),
@@ -233,11 +233,11 @@ REFUSED: list[tuple[str, str | bytes, str, str]] = [
     ("cut.txt", "# Directed graph: x\n# Nodes: 3 Edges: 9\n0 1\n1 2\n", "", "9 links, as its comment says, got 2"),
     ("cut.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n2 1\n", "", "cut.mtx: expected a matrix"),
     ("two.net", "*Network A\n*Vertices 2\n*Edges\n1 2\n*Network B\n*Vertices 2\n*Edges\n1 2\n", "", "got 2; keep one"),
-    ("ragged.edges", "0 1 5\n1 2\n", "", "ragged.edges:2: expected two nodes and a weight, a number, as on the lines"),
+    ("ragged.edges", "0 1 5\n1 2\n", "", "ragged.edges:2: expected two nodes and a weight (a number), as on the lines"),
     ("h.gml", "graph [ ]", ", header=true", 'expected header for an edge list only, got gml; leave it out'),
     ("none.edges", "0 1\n1 2\n", ', weights="cost"', "expected a file with weights of links, got none"),
     ("ring.txt", "4 4\n" + RING, "", 'got contents that fit format="metis" and format="edgelist"'),
-    ("spoilt.gml", "a b\nb c\n", "", '; if it is no gml, say format="edgelist"'),
+    ("spoilt.gml", "a b\nb c\n", "", '; if it is not gml, say format="edgelist"'),
 ]  # fmt: skip
 
 

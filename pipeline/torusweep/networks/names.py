@@ -150,5 +150,5 @@ def _texts(names: tuple[Any, ...]) -> pa.Array[Any]:
 def _places(names: tuple[Any, ...]) -> dict[str, int]:
     places = {str(name): place for place, name in enumerate(names)}
     if len(places) < len(names):
-        raise BadInput("expected nodes whose names differ as text, got two alike, as 1 and '1'; rename one")
+        raise BadInput("expected nodes whose names differ as text, got two alike, such as 1 and '1'; rename one")
     return places

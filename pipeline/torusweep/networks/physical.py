@@ -170,7 +170,7 @@ def remarks_on(plan: Plan, bandwidth: str | None) -> list[str]:
     """Return a note for the user if the given bandwidth replaces the network's own; otherwise no note."""
     if plan.rate is None or unit_of(plan) == unit_of(plan, bandwidth):
         return []
-    return [f"the links' own unit is {rate(plan.rate)} for a flit a cycle; times are for {bandwidth}, as asked for"]
+    return [f"the links' own unit is {rate(plan.rate)} for a flit a cycle; times are for the given {bandwidth}"]
 
 
 def remarks_on_clock(topology: Topology, clock: Clock, *, asked: bool) -> list[str]:

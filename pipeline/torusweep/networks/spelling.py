@@ -239,7 +239,7 @@ class _Reader:
             if not (self.kind == "end" or (self.kind == "mark" and self.token in ",)]}")):
                 # unquoted text, such as a path
                 self.kind, self.token, self.start = "name", name, start
-                self.fail('a value, text being in "quotes"')
+                self.fail('a value, with text in "quotes"')
             return name == "true" if name in ("true", "false") else Word(name)
         if self.at("["):
             return self.items(depth)

@@ -168,7 +168,7 @@ def _told(path: Path, format: str | None) -> Told:
     if told.name is None:
         lists = ", ".join(name for name, known in FORMATS.items() if not known.begins)
         raise BadInput(
-            f'{printable(path)}: expected a graph file; say format="…", one of {lists}; contents tell the others'
+            f'{printable(path)}: expected a graph file; say format="…", one of {lists}; contents show the others'
         )
     if told.others and not told.by:
         raise BadInput(f"{printable(path)}: expected one format, got contents that fit {_either(told)}; say which")
@@ -208,7 +208,7 @@ def _read(asked: Asked) -> Graph:
         if not told.others:
             raise
         others = " or ".join(f'format="{name}"' for name in told.others)
-        raise type(refusal)(f"{refusal}; if it is no {told.name}, say {others}") from None
+        raise type(refusal)(f"{refusal}; if it is not {told.name}, say {others}") from None
 
 
 def _listing(asked: Asked) -> Listing:

@@ -95,7 +95,7 @@ def _ends_of_heading(path: Path, line: int, fields: list[str]) -> list[int] | No
     """Return the columns of a link's two ends if the line is the heading of a table; None if it is not a heading."""
     places = ends_of(fields)
     if places is None and {"id", "label"} <= {field.lower() for field in fields}:
-        fail(path, line, "expected a table of links, got Gephi's table of nodes; export the one of edges")
+        fail(path, line, "expected a table of links, got Gephi's table of nodes; export its table of edges")
     return places
 
 
@@ -136,7 +136,7 @@ class _Links:
         row = len(self.lines)
         if self.weighted:
             if not _is_weighted(words):
-                refuse(self.path, line, "two nodes and a weight, a number, as on the lines before", text.strip())
+                refuse(self.path, line, "two nodes and a weight (a number), as on the lines before", text.strip())
             self.data[row] = {WEIGHT: words[2]}
         elif quantities.keys() != self.told.keys():
             what = f"{' and '.join(self.told)} with a unit" if self.told else "no number with a unit"
@@ -185,7 +185,7 @@ def _refuse_fields(path: Path, line: int, text: str, words: list[str]) -> NoRetu
         got = f"';' in '{one_line(printable(text.strip()), SHOWN)}'"
         fail(path, line, f"expected a blank or a comma between nodes, got {got}; write commas in its place")
     remedy = (
-        "a weight is read where every line has one, a number, or a number with its unit (100Gb/s, 5ns); other columns"
+        "a weight is read if every line has one: a number, or a number with its unit (100Gb/s, 5ns); other columns"
         " go under a heading, as source,target,bandwidth; isolated nodes go into an adjacency list"
     )
     fail(path, line, f"expected two nodes, got {len(words)} fields between blanks or commas; {remedy}")
@@ -279,7 +279,7 @@ def anynet(path: Path) -> Listing:
     if any(cycles != ABSENT for cycles in latencies):
         listing.numbers["latency"], listing.usual = np.array(latencies, np.int64), ("latency",)
     if unused:
-        listing.notes.append("latencies between nodes and routers not used: those between routers are")
+        listing.notes.append("latencies between nodes and routers not used, only those between routers")
     return listing
 
 

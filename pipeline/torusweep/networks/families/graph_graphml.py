@@ -187,7 +187,7 @@ class _Reader:
         links = [key for key in self.declared if key.of in ("edge", "all", "")]
         for key in links:
             if key.name in OTHERS and not key.numeric:
-                self.notes.append(f"{key.name} of links not read: its type is not a number's")
+                self.notes.append(f"{key.name} of links not read: its type is not numeric")
         links = [key for key in links if key.numeric or key.name not in OTHERS]
         try:
             called = known_names(dict.fromkeys(key.name for key in links), self.notes)

@@ -87,8 +87,8 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
         raise BadInput(f"{printable(path)}: expected links or nodes, got an empty file")
     if listing.terminals is not None and not len(listing.terminals):
         raise BadInput(
-            f"{printable(path)}: expected a terminal at some node, got none; leave the numbers of terminals out for"
-            " one at every node"
+            f"{printable(path)}: expected a terminal at some node, got none; leave the numbers of terminals out to"
+            " have one at every node"
         )
     notes = list(listing.notes)
     terminals = None if listing.terminals is None else np.searchsorted(ids, listing.terminals).astype(np.int32)
@@ -265,7 +265,7 @@ def _without_ports(
             return f"{counted(absent, 'link')} without {name}"
     pairs = tails * nodes + heads if directed else np.minimum(tails, heads) * nodes + np.maximum(tails, heads)
     if len(np.unique(pairs)) < len(pairs):
-        return "two links join the same nodes; one with a multiplicity is read with its port"
+        return "two links join the same nodes; list them as one link with a multiplicity"
     return ""
 
 

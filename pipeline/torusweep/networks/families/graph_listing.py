@@ -46,7 +46,7 @@ def text_of(path: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadInput(f"{printable(path)}: expected UTF-8 text, got byte {error.start:,} that is none") from None
+        raise BadInput(f"{printable(path)}: expected UTF-8 text, got other bytes at {error.start:,}") from None
 
 
 @dataclass

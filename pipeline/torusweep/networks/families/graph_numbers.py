@@ -54,10 +54,10 @@ def known_names(names: Iterable[str], notes: list[str]) -> dict[str, str]:
         if known not in found:
             found[known] = name
         elif found[known] == known:
-            notes.append(f"{one_line(printable(name), SHOWN)} of links not read: {known} is there")
+            notes.append(f"{one_line(printable(name), SHOWN)} of links not read: the file has {known}, too")
         else:
             both = " and ".join(one_line(printable(each), SHOWN) for each in (found[known], name))
-            raise BadInput(f"expected one column for {known} of links, got {both}, which mean it; remove one")
+            raise BadInput(f"expected one column for {known} of links, got {both}, which both mean it; remove one")
     notes += [
         f"{one_line(printable(name), SHOWN)} of links read as {known}"
         for known, name in found.items()

@@ -116,7 +116,7 @@ def circulant(n: Nodes, steps: Steps) -> Plan:
     """
     require(1 <= len(steps) <= MOST_DIMENSIONS, "steps", steps, f"1 … {MOST_DIMENSIONS} steps", "each is a dimension")
     for step in steps:
-        require(1 <= step < n, "steps", steps, f"steps from 1 to {n - 1}", "a step of n + s is one of s, one of 0 none")
+        require(1 <= step < n, "steps", steps, f"steps from 1 to {n - 1}", "n + s is the same step as s, and 0 is none")
     common = gcd(n, *steps)
     require(common == 1, "steps", steps, f"no divisor of n={n} common to all steps", f"all are multiples of {common}")
     return _lattice_graph(kernel(steps, n))

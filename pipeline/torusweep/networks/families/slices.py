@@ -39,8 +39,8 @@ Twisted = Annotated[bool, Meaning("the wraparounds of the short axes shift the l
 CUBE = 4  # side of the cubes of a three-dimensional pod, which optical switches join
 POD = 16  # side of a two-dimensional pod
 BISECTION_SOURCE = (
-    "a plane across the dimension of greatest effective side (a line's side, half of a ring's); no narrower: N²/2 pairs"
-    " cross it, and dimension order spreads all pairs so that no channel carries more of them than there"
+    "a plane across the dimension of greatest effective side (a line's side, half of a ring's); no cut is narrower:"
+    " N²/2 pairs cross it, and under dimension order no channel carries more pairs than the channels across it"
 )
 
 
@@ -212,7 +212,7 @@ def tofu(radices: Groups) -> Plan:
     Constraint: three radices, each ≥ 2.
     Source: Ajima et al. 2009, Tofu: a 6D mesh/torus interconnect for exascale computers (the shape of a group).
     """
-    require(len(radices) == 3, "radices", radices, "three sides: x, y and z", "those of a group are 2, 3 and 2")
+    require(len(radices) == 3, "radices", radices, "three sides: x, y and z", "the sides of a group are 2, 3 and 2")
     plan = slice(radices=[*radices, 2, 3, 2], wrap=[True, True, True, False, True, False])
     return replace(plan, classes=("x", "y", "z", "a", "b", "c"))
 

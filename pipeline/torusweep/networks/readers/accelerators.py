@@ -52,7 +52,7 @@ def nccl(path: Path) -> Listing:
         speed, nvlink = speeds[bus, target]
         kind = nvlink.attribute(path, "tclass")
         if target in gpus and (links[target, bus] != number or speeds[target, bus][0] != speed):
-            draft.fail(nvlink.line, "as many NVLinks, as fast, at both ends", f"{number} to {target}")
+            draft.fail(nvlink.line, "equally many NVLinks of equal speed at both ends", f"{number} to {target}")
         if target in gpus and bus > target:
             continue
         called = "NVSwitch" if kind.startswith(NVSWITCH_CLASS) else "CPU"
@@ -72,7 +72,7 @@ def _gpus(draft: Draft, tree: Element) -> dict[str, tuple[int, Element]]:
     for pci in tree.all("pci"):
         of_pci = [element for element in pci.inside if element.name == "gpu"]
         if len(of_pci) > 1:
-            draft.fail(of_pci[1].line, "one <gpu> of each <pci>, no partitions of it", len(of_pci))
+            draft.fail(of_pci[1].line, "one <gpu> in each <pci>, without partitions", len(of_pci))
         for gpu in of_pci:
             called = f"GPU{gpu.attribute(draft.path, 'dev')}"
             if (bus := pci.attribute(draft.path, "busid").lower()) in gpus:
@@ -107,7 +107,7 @@ def nvidia_smi(path: Path) -> Listing:
         if tail < head:
             draft.link(tail, head, 1, multiplicity=count)
     if alike and gpus > 2:
-        draft.notes.append("links between GPUs, not to an NVSwitch, which would look alike")
+        draft.notes.append("read as links between GPUs; links to an NVSwitch would look the same")
     return draft.listing()
 
 
@@ -169,7 +169,7 @@ def rocm_smi(path: Path) -> Listing:
         for head in range(tail):
             if kinds[gpu][head] == "XGMI" and weights[gpu][head] == str(XGMI_WITHIN):
                 got = f"partitions of one, {columns[head]} and {gpu} (weight {XGMI_WITHIN})"
-                raise BadInput(f"{printable(path)}: expected whole GPUs, got {got}; ask rocm-smi of GPUs in mode SPX")
+                raise BadInput(f"{printable(path)}: expected whole GPUs, got {got}; run rocm-smi with GPUs in mode SPX")
             if kinds[gpu][head] == "XGMI" and weights[gpu][head] == str(XGMI_HOP):
                 draft.link(head, tail, 1)
     if not len(draft):

@@ -68,7 +68,7 @@ def counts_of(path: Path, header: bool | None) -> FirstLine | None:
     found = FirstLine(line, nodes, rest.number if links is None else links, _first(rest, nodes), len(rest.ends))
     wrong = ""
     if rest.number != found.links:
-        wrong = f"{found.links:,} links after the first line, as this line says, got {rest.number:,}"
+        wrong = f"{found.links:,} links after the first line, as it says, got {rest.number:,}"
     elif found.names > nodes or (rest.whole and found.first is None):
         wrong = f"{nodes:,} nodes, as the first line says, got {_most(rest)}"
     if header and wrong:

@@ -205,4 +205,4 @@ class Rows:
     def end(self) -> None:
         """Refuse any further line, since the file would have more lines than its counts say."""
         for line, text in self.lines:
-            self.draft.fail(line, "as many lines as the file says, and its end", text)
+            self.draft.fail(line, "no more lines than the file says", text)

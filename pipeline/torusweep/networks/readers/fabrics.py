@@ -168,7 +168,7 @@ def ibnetdiscover(path: Path) -> Listing:
             rates = [f"{speeds[end]:g} Gb/s" if end in speeds else None for end, _ in links]
             set_numbers(listing, {"bandwidth": rates})
     if differ:
-        listing.notes.append(f"{counted(len(differ), 'link')} with another speed at each end, the slower is read")
+        listing.notes.append(f"{counted(len(differ), 'link')} with different speeds at the two ends, the lower is used")
     return listing
 
 

@@ -112,7 +112,7 @@ def _jgf(path: Path, graph: Json) -> Listing:
     ]
     kinds = {edge.get("directed", draft.directed) for edge in edges}
     if kinds - {draft.directed}:
-        _refuse(path, "expected every edge directed as the graph, got edges that differ")
+        _refuse(path, "expected edges that are directed like the graph, got others")
     drop = {"id", "source", "target", "directed", "metadata"}
     return _of_objects(draft, _objects(path, "nodes", nodes), edges, ("source", "target"), drop=drop)
 

@@ -124,7 +124,7 @@ def repetita(path: Path) -> Listing:
     rows = Rows(draft)
     nodes: list[int] = []
     for kind, heading in (("NODES", "label x y"), ("EDGES", "label src dest weight bw delay")):
-        _, (count, *_) = rows.numbers(f"{kind} and how many", kind)
+        _, (count, *_) = rows.numbers(f"{kind} and their number", kind)
         fields = heading.split()
         line, names = rows.words(heading, len(fields))
         if names != fields:

@@ -40,13 +40,13 @@ def konect(path: Path) -> Listing:
     if len(kind) < 2 or kind[0] not in ("sym", "asym", "bip"):
         draft.fail(line, "sym, asym or bip and a kind of weights, as in '% sym unweighted'", text)
     if kind[1] not in KONECT_WEIGHTS:
-        draft.fail(line, f"weights of a kind of KONECT whose links stay, {', '.join(KONECT_WEIGHTS)}", kind[1])
+        draft.fail(line, f"a kind of KONECT's weights for links that stay, {', '.join(KONECT_WEIGHTS)}", kind[1])
     for line, text in lines:
         words = text.split()
         if words[0].startswith("%"):
             continue
         if not 2 <= len(words) <= 4 or not all(map(NUMBER.fullmatch, words)):
-            draft.fail(line, "two nodes, a weight and a time, or less", text)
+            draft.fail(line, "two nodes, then at most a weight and a time", text)
         tail, head = (f"left {words[0]}", f"right {words[1]}") if kind[0] == "bip" else words[:2]
         weight = words[2] if len(words) > 2 else None
         numbers: dict[str, Any] = {"multiplicity": weight} if kind[1] == "positive" else {"weight": weight}
@@ -279,7 +279,7 @@ def caminos(path: Path) -> Listing:
     draft = Draft(path, directed=True)
     rows = Rows(draft)
     line, (count, *_) = rows.numbers("NODOS and the number of routers", "NODOS")
-    rows.numbers("GRADO and the most links of a router", "GRADO")
+    rows.numbers("GRADO and the largest number of links of a router", "GRADO")
     check_nodes(path, count, NODE_BYTES)
     for router in range(count):
         draft.declare(str(router), line)

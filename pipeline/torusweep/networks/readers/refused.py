@@ -31,7 +31,7 @@ KNOWN = {
         "a description in NED of OMNeT++, which is a language", f"{LIST}, or give the family by its name"
     ),
     "python": Foreign(
-        "a Python program, as SST, Mininet and gem5 take, which is not run",
+        "a Python program, as for SST, Mininet and gem5, which is not run",
         "let it write networkx.write_graphml(graph, path)",
     ),
     "garnet": Foreign("gem5's config.ini", "list src_node and dst_node of its int_links, a line each"),
@@ -42,7 +42,7 @@ KNOWN = {
     "lldp": Foreign(
         "lldpctl's list of one host's neighbours", "join the lists of all hosts as a list of links: host switch"
     ),
-    "hosts": Foreign("a list of hosts, as of MPI or /etc/hosts", f"it names no links; {LIST}"),
+    "hosts": Foreign("a list of hosts, as for MPI or in /etc/hosts", f"it names no links; {LIST}"),
     "graphviz-plain": Foreign("a drawing by Graphviz (-Tplain)", "give the file in DOT that it was made from"),
     "tulip": Foreign("a graph in Tulip's TLP", "let Tulip export it as GML"),
     "xgmml": Foreign("a network in XGMML", "let Cytoscape export it as .cyjs or GraphML"),
@@ -78,7 +78,7 @@ def booksim(path: Path) -> Foreign:
     if topology == "anynet":
         remedy = f"give its network_file, {printable(given.get('network_file', ''))[:60] or 'which it leaves out'}"
     elif spelling is None:
-        remedy = "no family here is its network; BookSim2's anynet holds any, and is read"
+        remedy = "no family here is its network; write it as BookSim2's anynet, which is read"
     else:
         remedy = f"give the network as '{spelling}'"
     if topology == "dragonflynew":

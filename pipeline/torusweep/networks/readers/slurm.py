@@ -69,7 +69,7 @@ def slurm_yaml(path: Path) -> Listing:
     topologies = _mappings(document, (), document.data)
     default = [place for place, topology in enumerate(topologies) if topology.get("cluster_default") is True]
     if len(topologies) > 1 and not default:
-        raise document.refused((), "expected one topology, or cluster_default: true at one, got several; keep one")
+        raise document.refused((), "expected one topology, or cluster_default: true in one, got several; keep one")
     chosen = default[0] if default else 0
     topology = topologies[chosen]
     kind = next((kind for kind in KINDS if kind in topology), None)

@@ -29,7 +29,7 @@ def ucinet(path: Path) -> Listing:
     said = {key.lower(): value.lower() for key, value in re.findall(r"(\w+)\s*=\s*(\w+)", head)}
     number, form = said.get("n", ""), said.get("format", "fullmatrix")
     if "diagonal" in head.lower():
-        draft.fail(1, "DL whose matrix has its diagonal", head)
+        draft.fail(1, "DL with a diagonal in its matrix", head)
     if not number or said.get("nm", "1") != "1":
         draft.fail(1, "DL of one square matrix, as 'dl n=4 format=edgelist1'", head)
     count = draft.whole(number, 1, "the number n of nodes")
@@ -37,7 +37,7 @@ def ucinet(path: Path) -> Listing:
     if embedded and form == "fullmatrix" and rows:
         labels, rows = _embedded_labels(draft, rows)
     if labels and len(labels) != count:
-        draft.fail(1, f"{count} labels", f"{len(labels)} of them")
+        draft.fail(1, f"{count} labels", f"{len(labels)} labels")
     if labels is not None:
         for label in labels or map(str, range(1, count + 1)):
             draft.declare(label, 1)
@@ -48,7 +48,7 @@ def ucinet(path: Path) -> Listing:
     else:
         draft.fail(1, "the format edgelist1, nodelist1 or fullmatrix of DL", form)
     if len(draft.names) != count:
-        draft.fail(1, f"{count} nodes", f"{len(draft.names)} of them")
+        draft.fail(1, f"{count} nodes", f"{len(draft.names)} nodes")
     return draft.listing()
 
 
@@ -56,7 +56,7 @@ def _embedded_labels(draft: Draft, rows: list[Row]) -> tuple[list[str], list[Row
     """Return the labels above and before a matrix, and its rows without labels. Capitals are ignored."""
     labels = rows[0][1]
     if [label.upper() for label in labels] != [words[0].upper() for _, words in rows[1:]]:
-        draft.fail(1, "the labels of columns at the rows, too", " ".join(labels))
+        draft.fail(1, "the same labels for rows as for columns", " ".join(labels))
     return labels, [(line, words[1:]) for line, words in rows[1:]]
 
 
@@ -84,7 +84,7 @@ def _sections(draft: Draft) -> tuple[str, list[str] | None, list[Row]]:
 def _add_matrix(draft: Draft, count: int, rows: list[Row]) -> None:
     values = [(line, word) for line, words in rows for word in words]
     if len(values) != count * count:
-        draft.fail(1, f"{count * count:,} entries of a matrix", f"{len(values):,} of them")
+        draft.fail(1, f"{count * count:,} entries of a matrix", f"{len(values):,} entries")
     for place, (line, value) in enumerate(values):
         if not NUMBER.fullmatch(value):
             draft.fail(line, "a number", value)
