@@ -75,7 +75,7 @@ def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual
             f" enter together, got {judged.deadlock_free}: {judged.argument}; choose a rule that orders the channels"
         )
     cycle = _channels(found, judged.cycle)
-    packets = [[held[0], requested[1]] for held, requested in pairwise([*cycle, cycle[0]])]  # of two hops
+    packets = [[held[0], requested[1]] for held, requested in pairwise([*cycle, cycle[0]])]  # routes of two hops
     return certificate("deadlock", claim, {"cycle": cycle, "packets": packets})
 
 

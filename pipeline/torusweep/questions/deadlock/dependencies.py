@@ -210,7 +210,7 @@ def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress
         return True
     steps = len(terminals) * routing.states.size * routing.states.shape[1]
     if steps <= MAX_STEPS:
-        some = steps // STEPS_PER_REPORT + 1 if routing.lost is None else len(terminals)  # of equal sources
+        some = steps // STEPS_PER_REPORT + 1 if routing.lost is None else len(terminals)  # one destination each
         parts = np.array_split(terminals, min(len(terminals), some))
         for number, destinations in enumerate(parts):
             sources = terminals

@@ -42,7 +42,7 @@ BLOCK = 1 << 22  # demands at a time: 32 MiB
 LAYERED_BLOCK = 1 << 23  # demands at a time: 64 MiB
 # pairs of a root and a state at a time if all roots have the same demands: 20 s of two cores, to hide other passes
 PAIRS = 1 << 31
-MAX_STRETCH_NODES = 5000  # largest network whose stretch is computed without symmetry, from all shortest paths
+MAX_STRETCH_NODES = 5000  # nodes of the largest network whose stretch is computed without symmetry
 
 
 def table_flows(

@@ -17,9 +17,7 @@ from torusweep.traffic import Traffic
 
 BLOCK = 1 << 20  # pairs at a time
 MAX_PAIRS = 10**10  # pairs to follow; they take a quarter of an hour
-MOST = (
-    1 << 54
-)  # of the sum of the amounts of packets: a route may pass a channel several times, and int64 must hold all
+MOST = 1 << 54  # largest sum of packets' amounts: routes may pass a channel several times, and int64 must hold all
 FEW = 4  # up to this number of different demands in a block, each demand's packets are followed as whole numbers
 
 Twice = tuple[np.ndarray, np.ndarray]  # rounded numbers, and the remainders of rounding: torusweep_kernels.sums

@@ -13,7 +13,7 @@ from torusweep.routing.forms import Routing, TableRouting
 from torusweep.routing.tables.as_table import table_of
 from torusweep.traffic import Traffic
 
-MOST_PAIRS = 1 << 24  # of terminals, to follow: seconds
+MOST_PAIRS = 1 << 24  # pairs of terminals whose routes are followed: seconds
 BLOCK = 1 << 26  # pairs of a sender and a channel at a time: 64 MiB
 
 

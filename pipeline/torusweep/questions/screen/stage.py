@@ -32,7 +32,7 @@ from torusweep.tables.columns import arrow_schema
 
 COMPARED = 9e-8  # seconds to compare an image of a lattice or step set, on a core
 MEASURED = 1.8e-8  # seconds per node and dimension of a lattice
-MORE_CLASSES = 1.3  # ratio of the number of classes to its lower bound
+MORE_CLASSES = 1.3  # assumed ratio of the number of classes to its lower bound
 ROW_BYTES = 700  # bytes of a row, which is in memory twice: in a part, and in the whole
 MOST_SPACES = 1_000_000  # design spaces of an entry
 MOST_ROWS = 500_000  # rows of an answer, of about 4 kB each; a sweep may have more

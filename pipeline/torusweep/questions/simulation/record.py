@@ -29,7 +29,7 @@ from torusweep.questions.stage import LazyNetwork, Rows, attempt, under
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
-LEAST_CYCLES, LEAST_PACKETS = 1000, 100  # of a run that is long enough to measure something
+LEAST_CYCLES, LEAST_PACKETS = 1000, 100  # cycles and packets of a run that is long enough to measure something
 PARTS = 5  # parts of the interval in each round; a round simulates the loads between the parts together
 PRECISION = 0.01  # default precision of the saturation point, flits per cycle per terminal
 

@@ -227,7 +227,7 @@ def _outcome(setup: Setup, one: Experiment, packets: Packets, found: Simulated, 
     if one.load is None:  # the run ends with the last delivery
         end = max(int(found.ran[e]), int(delivered.max(initial=0)) + 1)
     time, local, local_length, completion = packets.time, packets.local, packets.local_length, None
-    # of an incomplete batch, local packets do not count: delivered in cycle 0, they would inflate the accepted load
+    # in an incomplete batch, local packets do not count: delivered in cycle 0, they would inflate the accepted load
     if one.packets_each and (delivered < 0).any():
         local, local_length = local[:0], local_length[:0]
     if batch.messages is not None:

@@ -37,7 +37,7 @@ def bisection_certificate(topology: Topology) -> str:
     undirected = scipy.sparse.csr_array(matrix + matrix.T) if topology.directed else matrix
     _, half, _ = best_cut(topology, matrix, undirected)
     few = topology.nodes // 2
-    ways = [side for side in (half, ~half) if side.sum() == few]  # of directed links, the narrower direction counts
+    ways = [side for side in (half, ~half) if side.sum() == few]  # with directed links, the narrower direction counts
     widths = [int((matrix @ (~side).astype(np.int64))[side].sum()) for side in ways]
     side, width = ways[int(np.argmin(widths))], min(widths)
     found = flows_proof(topology, "uniform")
