@@ -192,7 +192,7 @@ def _balanced(undirected: scipy.sparse.csr_array, half: np.ndarray) -> tuple[np.
 
 
 def _exchanged(undirected: scipy.sparse.csr_array, half: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, int]:
-    """Exchange pairs of nodes while this narrows the cut. Return (half, links saved). Changes half and gain."""
+    """Exchange pairs of nodes while this narrows the cut. Return (half, reduction of width). Changes both arrays."""
     narrower = 0
     while True:
         inside, outside = np.flatnonzero(half), np.flatnonzero(~half)

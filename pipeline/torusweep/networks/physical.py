@@ -151,9 +151,9 @@ def tick_of(plan: Plan) -> Fraction | None:
 
 
 def unit_of(plan: Plan, bandwidth: str | None = None) -> float:
-    """Bytes a second of a link that carries one flit a cycle: the user's, else the network's, else 50 GB/s.
+    """Bytes a second of a link that carries one flit a cycle: as the user says, else the network, else 50 GB/s.
 
-    Raises BadInput if `bandwidth` is not a bandwidth.
+    Raises BadInput if the text `bandwidth` is not a bandwidth.
     """
     if bandwidth is None and plan.rate is not None:
         return float(plan.rate / 8)
@@ -161,7 +161,7 @@ def unit_of(plan: Plan, bandwidth: str | None = None) -> float:
 
 
 def waiting_of(plan: Plan, latency: str | None = None) -> tuple[float, float | None]:
-    """Return (latency, tick) for `LinkSpeed`. Raises BadInput if `latency` is not a time."""
+    """Return (latency, tick) for `LinkSpeed`. Raises BadInput if the text `latency` is not a time."""
     tick = tick_of(plan)
     return seconds_of(latency or (LATENCY if tick is None else "0")), None if tick is None else float(tick)
 

@@ -92,7 +92,7 @@ ON_A_CIRCLE = frozenset(
 
 
 def small_instance(topology: Topology) -> Topology:
-    """Return the member of the network's family that pictures show, or the network itself if there is none.
+    """Return the small member of the network's family that pictures show, or the network itself if there is none.
 
     A faulty network is returned unchanged, because a smaller network would have other faults.
     """

@@ -71,7 +71,7 @@ def _frame(topology: Topology) -> _Frame:
 
 
 def _circle(topology: Topology) -> _Frame:
-    """Place the nodes on a circle, at distance 1 along it, the first node at the top."""
+    """Place the nodes on a circle, one unit apart, with the first node at the top."""
     turn = np.arange(topology.nodes) * (2 * np.pi / topology.nodes)
     radius = max(topology.nodes / (2 * np.pi), 0.5) if topology.nodes > 1 else 0.0
     positions = radius * np.column_stack([np.sin(turn), -np.cos(turn)])

@@ -130,7 +130,7 @@ class Plan:
     classes     names of the link classes, for pictures and tables
     bandwidths  flits a cycle of one link of each class; () = 1 each
     latencies   cycles that a flit takes over a link of each class; () = 1 each
-    link_latencies   whether the arrays have a latency for each link instead
+    link_latencies   whether the arrays have a latency for each link, instead of one for each class
     weighted    whether the arrays have a routing weight for each link
     hosts_end   True: a node with terminals is a host, which forwards no packets, and sends and receives at the rate of
                 its own links. False: every node forwards, and a terminal sends one flit a cycle
@@ -190,10 +190,10 @@ class Plan:
 class Topology:
     """A network as checked arrays, made by `torusweep.networks.families.build`.
 
-    ports int32[N, P], link_class int8[N, P], capacity int32[N, P], int8[N, P] or None, terminals int32[T],
-    link_latency int32[N, P] or None, weight float64[N, P] or None: see `Wiring`. A row may have fewer than P
-    links; -1 may occur anywhere in a row. `capacity` is the number of parallel links, `bandwidth` the flits that
-    they carry together.
+    The arrays are those of `Wiring`: ports int32[N, P], link_class int8[N, P], capacity int32[N, P], int8[N, P] or
+    None, terminals int32[T], link_latency int32[N, P] or None, weight float64[N, P] or None. A row may have fewer
+    than P links; -1 may occur anywhere in a row. `capacity` is the number of parallel links, `bandwidth` the flits
+    that they carry together.
     """
 
     spelling: str

@@ -171,7 +171,7 @@ def triangular(columns: Sequence[Sequence[int]], order: Sequence[int]) -> Lattic
 
 
 class GaloisField(NamedTuple):
-    """The finite field GF(q). The digits of i in base p are the coefficients of element i; 0 and 1 are zero and one.
+    """The finite field GF(q). Element i has the base-p digits of i as its coefficients; 0 is zero, and 1 is one.
 
     add       int64[q, q]   sum of two elements
     negative  int64[q]      additive inverse of each element

@@ -207,7 +207,7 @@ def boardfly(
 
 
 def _classes(sides: int) -> tuple[str, ...]:
-    """Return the names of a Dragonfly's link classes, if groups have `sides` sides. Class 1 is the global links."""
+    """Return the names of the link classes of a network whose groups have `sides` sides. Global links are class 1."""
     if sides < 2:
         return ("local", "global")
     first, *others = (f"local {name}" for name in class_names(sides))
@@ -215,7 +215,7 @@ def _classes(sides: int) -> tuple[str, ...]:
 
 
 def _rows(sides: tuple[int, ...]) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """Return (link class, tails int[L], heads int[L]) of a group's links, for each dimension and step along it."""
+    """Return the links within a group as (link class, tails int[L], heads int[L]), for each dimension and step."""
     routers, found = np.arange(prod(sides)), []
     for dimension, side in enumerate(sides):
         kind = dimension + 1 if dimension else LOCAL
@@ -227,7 +227,7 @@ def _rows(sides: tuple[int, ...]) -> list[tuple[int, np.ndarray, np.ndarray]]:
 
 
 def _in_each_group(tail: np.ndarray, head: np.ndarray, size: int, groups: int, kind: int = LOCAL) -> ClassLinks:
-    """Repeat in all groups the links of one group, which lead from routers `tail` to `head`, int[L] each."""
+    """Return the links within all groups, from those of one group: routers `tail` to `head`, int[L] each."""
     offset = size * np.arange(groups)[:, None]
     return ClassLinks((tail + offset).reshape(-1), (head + offset).reshape(-1), kind)
 

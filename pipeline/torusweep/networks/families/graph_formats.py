@@ -84,7 +84,7 @@ def edge_list(path: Path, header: bool | None = None) -> Listing:
 
 
 def _plain(path: Path) -> Listing | None:
-    """Read a short file with nothing but pairs of numbers, which is faster. None if it may have anything else."""
+    """Read a short file that has only pairs of numbers, which is faster. None if the file may have anything else."""
     if path.stat().st_size > PLAIN_BYTES or not PLAIN.fullmatch(content := path.read_bytes()):
         return None
     ends = np.array(content.translate(None, b"{}").replace(b",", b" ").split()).astype(np.int64)

@@ -83,7 +83,7 @@ class _Key(NamedTuple):
 
 
 class _Reader:
-    """The state while a GraphML file is read; the XML parser calls its methods."""
+    """State while a GraphML file is read. The XML parser calls the methods."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

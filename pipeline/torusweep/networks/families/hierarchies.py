@@ -109,7 +109,7 @@ class Hierarchy:
         return self.module + (self.n,) * (len(self.module) * (self.levels - 1))
 
     def digit_of(self, direction: Direction) -> int:
-        """Return the digit of the address that links in a direction change."""
+        """Return which digit of the address is changed by links in the given direction."""
         level, dimension = direction
         return len(self.module) * (level - 1) + dimension
 

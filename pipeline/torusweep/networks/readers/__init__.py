@@ -194,7 +194,7 @@ class Told(NamedTuple):
 
 
 def format_of(path: Path) -> str | None:
-    """Return the name of a file's format; None if neither its name nor its contents show it. Raises OSError."""
+    """Return the name of a file's format; None if neither its name nor its contents show it. May raise OSError."""
     return told_of(path).name
 
 

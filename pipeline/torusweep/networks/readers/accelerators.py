@@ -67,7 +67,7 @@ def nccl(path: Path) -> Listing:
 
 
 def _gpus(draft: Draft, tree: Element) -> dict[str, tuple[int, Element]]:
-    """Return a map from each GPU's busid, in small letters, to (node, XML element)."""
+    """Return a map from each GPU's busid, in lower case, to (node, XML element)."""
     gpus: dict[str, tuple[int, Element]] = {}
     for pci in tree.all("pci"):
         of_pci = [element for element in pci.inside if element.name == "gpu"]
@@ -112,7 +112,7 @@ def nvidia_smi(path: Path) -> Listing:
 
 
 def _matrix(draft: Draft) -> list[list[str]]:
-    """Return the matrix of connections between GPUs, in the words of nvidia-smi."""
+    """Return the matrix of connections between GPUs, in nvidia-smi's words (NV2, SYS, …)."""
     rows: dict[str, list[str]] = {}
     for line, text in lines_of(draft.path):
         words = ESCAPE.sub("", text).split()

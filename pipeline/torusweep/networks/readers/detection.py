@@ -39,7 +39,7 @@ def lists_of(path: Path, head: bytes, rest: bool, suffix: str) -> list[str]:
 
 
 def _is_adjacency(head: bytes) -> bool:
-    """Whether lines have whole numbers only, begin with different numbers, and have different lengths."""
+    """Whether lines have whole numbers only, begin with different numbers, and are not all of the same length."""
     rows = [without_comment(line).split() for line in head.decode(errors="ignore").splitlines()[:METIS_ROWS]]
     rows = list(filter(None, rows))
     whole = all(word.isascii() and word.isdigit() for row in rows for word in row)

@@ -1,4 +1,4 @@
-"""A network while a reader collects it from a file: named nodes, links with attributes, and what is not read."""
+"""A network as a reader collects it from a file: named nodes, links with attributes, and names of unread data."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _ns3_counts(path: Path, line: int, words: list[str]) -> Sequence[int]:
 
 
 class Fabric(NamedTuple):
-    """GUIDs, LIDs and ports in ibnetdiscover's output. Nodes have the names that they have in the network.
+    """GUIDs, LIDs and ports in ibnetdiscover's output. Nodes are given by their names in the network.
 
     switches  GUID of each switch → its name
     lids      LID → the node that has it, an adapter or a switch

@@ -35,7 +35,7 @@ def gexf(path: Path) -> Listing:
 
 
 class _Reader:
-    """The state while a GEXF file is read; the XML parser calls its methods."""
+    """State while a GEXF file is read. The XML parser calls the methods."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -25,7 +25,7 @@ class Element:
     text: str = ""
 
     def all(self, *names: str) -> Iterator[Element]:
-        """Yield the elements inside this one, at any depth, in the file's order: those with `names`, or all."""
+        """Yield elements inside this one, at any depth, in file order: all, or only those called one of `names`."""
         for element in self.inside:
             if not names or element.name in names:
                 yield element

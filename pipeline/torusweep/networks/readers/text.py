@@ -314,7 +314,7 @@ class _Problem(NamedTuple):
 
     @property
     def fields(self) -> dict[str, int]:
-        """Number of fields of a link on a line e and on a line a; −1 before the line p, where no link may be."""
+        """Map "e" and "a", the kinds of lines with a link, to their number of fields; to −1 before the line p."""
         return {"e": 2, "a": 5 if self.kind == "min" else 3} if self.kind else {"e": -1, "a": -1}
 
     def ends(self, path: Path, line: int, text: str) -> list[int]:
