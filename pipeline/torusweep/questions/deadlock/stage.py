@@ -62,12 +62,12 @@ class Layered(Answer):
 
     @property
     def lower(self) -> int:
-        """Lower bound of the number of layers of any such division."""
+        """Lower bound of the number of layers into which the paths can be divided."""
         return self.found.lower
 
     @property
     def upper(self) -> int:
-        """Number of layers of the division found: this number of virtual channels suffices."""
+        """Number of layers of the division found; this number of virtual channels suffices."""
         return self.found.upper
 
     @property

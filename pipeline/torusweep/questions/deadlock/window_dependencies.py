@@ -239,9 +239,9 @@ def steps_of(routing: TableRouting) -> Iterator[RowPairs]:
 
 
 def forced_starts(routing: TableRouting, classes: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (source int64[R], destination int64[R], channel int64[R, most]): how packets begin, for each first row.
+    """Return (source int64[R], destination int64[R], channels int64[R, most]) of packets' first hops, by first row.
 
-    channel   node · W + channel of each hop; −1 after the last hop, and from a hop on that may take several channels
+    channels  node · W + channel of each hop; −1 after the last hop, and from the first hop with a choice of channels
     """
     channel = channel_of_rows(routing, classes)
     width = routing.topology.ports.shape[1] * (int(classes.max(initial=0)) + 1)

@@ -1,8 +1,8 @@
 """A data set of lattices: compact columns, from which all columns `SCREEN` follow, read from a folder or by HTTP.
 
-A data set has an index, `files.json`, and Parquet files sorted by dimensions and nodes. Of a file, only the parts are
-read that a size and its columns need; any server that answers range requests will do. For each file, the index has the
-digest of the list of its parts' digests, so damaged data is never used. A forged index has other digests: only the
+A data set has an index, `files.json`, and Parquet files sorted by dimensions and nodes. A reader fetches only the parts
+of a file that a size and its columns need, from any server that answers range requests. For each file, the index has
+the digest of the list of its parts' digests, so damaged data is never used. A forged index has other digests: only the
 digest of the index itself, known from elsewhere, shows whose data set it is.
 """
 

@@ -42,7 +42,7 @@ def bernoulli(topology: Topology) -> Process:
 
 
 def poisson(topology: Topology) -> Process:
-    """Exponential gaps between packets; a cycle may have several packets."""
+    """Gaps between packets are exponential; a cycle may have several packets."""
     return Process(exponential=True)
 
 

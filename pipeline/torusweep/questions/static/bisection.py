@@ -91,7 +91,7 @@ class Translations:
 
 
 def translations(topology: Topology, images: Sequence[np.ndarray]) -> Translations:
-    """Find a large group of translations, greedily, in proved automorphisms (`images`) and shifts of single digits."""
+    """Find a large group of translations, greedily, from proved automorphisms (`images`) and shifts of digits."""
     group = _greedy(topology.nodes, images)
     if len(group.grid) > 1:
         shifted = _greedy(topology.nodes, [*_digit_shifts(topology), *images])
