@@ -167,7 +167,7 @@ def _turns(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progre
 
 
 def runs_first(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> list[np.ndarray]:
-    """Return the same runs, int64[R, L], with the empty runs of each row moved to its end."""
+    """Return the runs, int64[R, L], with the empty runs of each row moved to its end."""
     order = np.argsort(hops == 0, axis=1, kind="stable")
     return [np.take_along_axis(array, order, axis=1).astype(np.int64) for array in (direction, hops, phase)]
 

@@ -137,7 +137,7 @@ class DataFile(BaseModel):
 
 
 class Index(BaseModel):
-    """The content of `files.json`. Unknown keys are ignored."""
+    """The content of `files.json`, the index of a data set. Unknown keys are ignored."""
 
     files: Annotated[list[DataFile], Field(min_length=1, max_length=10_000)]
 

@@ -77,7 +77,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _charts(networks: StoredRows) -> list[str | list[Panel]]:
-    """Return the charts. Many networks are sampled so that the Pareto fronts stay."""
+    """Return the charts. If there are many networks, a sample is drawn that keeps the Pareto fronts."""
     records = measured(comparable(networks))
     if not records:
         return []
