@@ -110,7 +110,7 @@ def in_parts(networks: Iterable[tuple[str, Plan]], most: int) -> Iterator[list[t
 
 
 def plan_of(topology: str) -> Plan:
-    """Return the plan of a sweep's topology. A run's networks have equally many nodes, and need equal time and memory."""
+    """Return the plan of a sweep's topology. All networks of a run have the same size and need equal resources."""
     return plan(first_of(topology))[1]
 
 
