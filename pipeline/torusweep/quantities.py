@@ -41,7 +41,7 @@ def counted(number: float, thing: str, form: str = ",") -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in a suitable unit: '40 s', '12 min', '3 days'; '4.2 s' below ten, '< 0.1 s' for less."""
+    """Return a time in a suitable unit, with a decimal below ten: '4.2 s', '12 min', '3 days'; '< 0.1 s' for less."""
     if seconds < 0.1:
         return "< 0.1 s"
     for unit, length, most in (("s", 1.0, 100.0), ("min", 60.0, 100.0), ("h", 3600.0, 48.0)):

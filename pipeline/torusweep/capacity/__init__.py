@@ -69,7 +69,7 @@ class UsableArcs(NamedTuple):
 
     For minimal routes the pairs are ordered by distance from the root, farthest first.
 
-    starts   int64[L + 1]   index of the first pair at each distance, and V; for all routes, [0, V]
+    starts   int64[L + 1]   index of the first pair at each distance, then V; [0, V] if all routes are allowed
     """
 
     commodity: np.ndarray
@@ -187,7 +187,7 @@ def proved_loads(flows: Commodities, usable: UsableArcs, flow: np.ndarray) -> np
 
 
 def proved_bound(flows: Commodities, usable: UsableArcs, routes: str, length: np.ndarray) -> float:
-    """An upper bound of the throughput of all routings, from channel lengths ≥ 0, float64[A].
+    """Bound the throughput of all routings from above, by channel lengths ≥ 0, float64[A].
 
     At throughput λ, every flit from s to t uses channels of total length at least dist(s, t), and the
     channels offer Σ capacity · length: λ ≤ Σ_e c_e l_e / Σ_{s,t} T[s, t] · dist_l(s, t)

@@ -154,7 +154,7 @@ def heading(title: str, note: str = "") -> str:
 
 
 def paragraph(note: str) -> str:
-    """Return a paragraph with a note, which is HTML."""
+    """Return the HTML of a paragraph with a note, which is HTML itself."""
     return f'<p class="note">{note}</p>'
 
 

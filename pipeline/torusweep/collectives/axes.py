@@ -182,7 +182,7 @@ def _gather_along(transfers: Transfers, axis: AxisSteps, held: np.ndarray, joine
 
 
 def _scattered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
-    """All-to-all along the axes, last axis first: each chunk goes to the set of the earlier axes with its target."""
+    """All-to-all along the axes, last axis first: a chunk goes to the set, joined by earlier axes, of its target."""
     nodes = topology.nodes
     check_transfers(WAYS * len(axes) * nodes * (nodes - 1))
     transfers = Transfers()
@@ -203,7 +203,7 @@ def _scattered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
 
 
 def _nearest(axis: AxisSteps, label: np.ndarray, at: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """For each chunk, the node nearest to `at` along the axis in the target's set; of equally near ones, that ahead."""
+    """For each chunk, the node nearest to `at` along the axis whose set holds the target; ahead if two are as near."""
     found = np.where(label[at] == label[target], at, NOWHERE)
     ahead, behind = np.arange(len(label)), np.arange(len(label))
     while (found == NOWHERE).any():

@@ -29,7 +29,7 @@ class AlgorithmCost(NamedTuple):
     latency    link latencies of the slowest message in each step, summed over steps, in the unit of
                `Topology.latency`
     pipelined  whether the data go through all steps in pieces, at the same time
-    load       float64[A]  flits per flit of size over each channel of `Topology.arcs`, divided by its bandwidth
+    load       float64[A]  flits over each channel of `Topology.arcs`, per flit of size, divided by its bandwidth
     ring       ranks in the order of the algorithm's ring, as in its schedule; None without a single ring
     """
 
@@ -119,7 +119,7 @@ def cost_of(topology: Topology, schedule: Schedule) -> AlgorithmCost:
 
 
 def messages_of(schedule: Schedule) -> tuple[np.ndarray, ...]:
-    """Return (step, source, destination, units) of all messages, by step: a step's transfers between two ranks."""
+    """Return (step, source, destination, units) of all messages, by step. Equal steps and ranks are one message."""
     ranks = len(schedule.node)
     key = (schedule.step.astype(np.int64) * ranks + schedule.source) * ranks + schedule.destination
     found, member = np.unique(key, return_inverse=True)

@@ -131,7 +131,7 @@ def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: 
 
 
 def _numbered(proof: Cut | Partition | None, topology: Topology) -> Cut | Partition | None:
-    """Renumber a proof for the network without failed nodes, to the numbers of nodes in the whole network."""
+    """Translate the node numbers in a proof from the network without failed nodes to the whole network."""
     alive = np.flatnonzero(topology.works).astype(np.int32)
     if isinstance(proof, Cut):
         return proof._replace(nodes=alive[proof.nodes])
@@ -294,7 +294,7 @@ def _all_reduce_in_network(topology: Topology, *, use_symmetry: bool) -> Optimum
 
 
 def _symmetric_all_reduce(topology: Topology) -> Optimum:
-    """Return the optimum if all nodes look alike: δ links or more leave any set (Mader 1971), so nodes alone decide."""
+    """Return the optimum if all nodes look alike: no set has fewer links out than a node (Mader 1971)."""
     nodes = topology.nodes
     flits = 2 * topology.links * (topology.plan.bandwidths or (Fraction(1),))[0]
     partition = Partition(np.arange(nodes, dtype=np.int32), nodes, 2 * topology.links, flits)

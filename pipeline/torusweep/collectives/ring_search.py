@@ -1,4 +1,4 @@
-"""Searches for Hamiltonian cycles: a single cycle, over one-way or bidirectional links, or several that share links."""
+"""Searches for Hamiltonian cycles: one, over one-way or bidirectional links, or several that divide the links."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _check_place(place: Path, name: str, *, folder: bool) -> None:
 
 
 def format_name(text: str | None, path: str | Path | None = None) -> str:
-    """Return the name in FORMATS that a text means, in any case and with any hyphens.
+    """Return the name in FORMATS that a text means; case, hyphens and underscores do not matter.
 
     If the text is None, the suffix of the path decides. Raises BadInput for an unknown format or suffix.
     """

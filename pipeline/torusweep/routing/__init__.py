@@ -125,7 +125,7 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
 
 @contextmanager
 def naming_what_fits(topology: Topology) -> Iterator[None]:
-    """Add to the refusal of an unknown routing those that suit a network, if it has at most `MOST_TRIED` nodes."""
+    """Name, in the refusal of an unknown routing, those that suit a network of at most `MOST_TRIED` nodes."""
     try:
         yield
     except BadInput as refusal:
@@ -140,7 +140,7 @@ def naming_what_fits(topology: Topology) -> Iterator[None]:
 
 @lru_cache(maxsize=4)  # callers ask for the routing of a network several times
 def _on_faulty(topology: Topology, spelling: str) -> Routing:
-    """Return the routing with a canonical spelling on the network without its faults, less the broken routes."""
+    """Make a routing on the network without its faults, then remove broken routes; spelling: canonical spelling."""
     whole = topology.plan.whole
     assert whole is not None, "the caller asks"
     _, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)

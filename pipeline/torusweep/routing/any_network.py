@@ -21,7 +21,7 @@ from torusweep.routing.tables.rows import TableRows, table_routing
 
 
 def minimal(topology: Topology) -> LayeredRouting:
-    """Equal shares of all shortest paths. No path passes through a host that forwards nothing.
+    """Divide packets equally among all shortest paths. No path passes through a host that forwards nothing.
 
     Source: the balanced minimal routing of Cámara et al. 2010, sec. 5; shares as in betweenness (Freeman 1977).
     """
@@ -29,7 +29,7 @@ def minimal(topology: Topology) -> LayeredRouting:
 
 
 def minimal_ecmp(topology: Topology) -> LayeredRouting:
-    """At every node, equal shares of all links that lead nearer (equal-cost multipath).
+    """At every node, divide packets equally among all links that lead nearer (equal-cost multipath).
 
     Source: RFC 2991, per-packet choice.
     """
@@ -47,7 +47,7 @@ def _shortest(topology: Topology, split: str) -> LayeredRouting:
 
 
 def lowest_port(topology: Topology) -> TableRouting:
-    """At every node, the lowest port that leads nearer to the destination, as a table. On a torus: dimension order."""
+    """Make a table that takes, at every node, the lowest port nearer to the goal; on a torus it is dimension order."""
     goals = np.unique(topology.terminals).astype(np.int64)
     routing = minimal_ecmp(topology)
     to_go, _ = shortest_paths(routing, routing.finish[goals])
@@ -72,7 +72,7 @@ Split = Annotated[
 
 
 def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> LayeredRouting:
-    """The shortest paths that do not go up (towards the root) after they have gone down.
+    """Take the shortest of all paths that never go up (towards the root) after they have gone down.
 
     The upper end of a link is the node nearer to the root or, if both are equally near, the node with the lower number.
     Hosts that forward nothing are below all other nodes.

@@ -13,7 +13,7 @@ PASSES = {"dimension_order": 1, "reverse_order": 1, "valiant": 2}  # on grids; v
 
 
 def most_pairs(routing: str, topology: str, plan: Plan, *, symmetric: bool) -> int | None:
-    """Upper bound of the number of node pairs whose routes exact loads follow; None if it needs the network's arrays.
+    """Upper bound of the number of node pairs whose routes exact loads follow; None if only arrays can tell.
 
     routing    canonical spelling; the bound is 0 for minimal and minimal_ecmp, whose loads need no single routes
     topology   canonical spelling of a network with one terminal at each node

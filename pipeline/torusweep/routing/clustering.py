@@ -15,7 +15,7 @@ from torusweep.routing.lattices import along_axes
 
 
 def clustering(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """The shorter way along the base dimension; other dimensions are completed in the first plane with their links.
+    """Go the shorter way along the base dimension, and complete the others in the first plane with their links.
 
     The base is a_0 (z in pruned_t1). The planes on the way are those from source to destination, both
     included. If no plane on the way has the links of a needed dimension, the packet also visits the nearest

@@ -20,7 +20,7 @@ DOWN = 0  # state of packets that are injected, and of those on the way down
 
 
 def d_mod_k(topology: Topology) -> TableRouting:
-    """Up to the nearest common switch, then down; level l takes up link ⌊j / (w₁ … w_l)⌋ mod w_(l+1) to terminal j.
+    """Go up to the nearest common switch, then down. To terminal j, level l takes up link ⌊j / (w₁ … w_l)⌋ mod w_(l+1).
 
     Routes are between switches, not terminals: packets to a switch are divided equally among the routes to its
     terminals. Where each terminal is a node of its own, as in xgft(down=[1, 4, 4], up=[1, 1, 4]), every packet has
@@ -45,7 +45,7 @@ def d_mod_k(topology: Topology) -> TableRouting:
 
 
 class _Level(NamedTuple):
-    """Switches of level l, 1 … h: the first node, ways = w₁ … w_l, and number = 0, 1, … = way + ways · leaf word."""
+    """The switches of level l, 1 … h: nodes from `first` on, with number = way + ways · word and ways = w₁ … w_l."""
 
     first: int
     ways: int
@@ -91,7 +91,7 @@ def _of(
     following: np.ndarray,
     weight: np.ndarray | None,
 ) -> TableRows:
-    """Return table rows from nodes `at` to neighbours `to`; without weights, the number of equal rows is a weight."""
+    """Return table rows from nodes `at` to neighbours `to`; if weight is None, equal rows are merged and counted."""
     if weight is None:
         columns, many = np.unique(np.column_stack([goal, at, to, state, following]), axis=0, return_counts=True)
         goal, at, to, state, following = columns.T

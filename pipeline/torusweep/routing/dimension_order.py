@@ -32,7 +32,7 @@ MOST_ROUTES = 1 << 22  # of all keys together; a route takes about 50 bytes
 
 
 def hamming_order(topology: Topology, *, reverse: bool = False) -> SourceRouting:
-    """One hop per dimension, to the router with the destination's digit; x comes first, or last if `reverse` is set.
+    """Take one hop per dimension, to the router with the destination's digit; x is first, or last with `reverse`.
 
     Each direction is a step along a dimension: s = 1, 2, … up to half its side, forwards (+) and backwards (−).
 
@@ -90,7 +90,7 @@ Tie = Annotated[
 
 
 def dimension_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """Along x first, then y, then z …, the shorter way round each dimension; on a HyperX, in one hop per dimension.
+    """Route along x first, then y, then z …, the shorter way round each; on a HyperX, in one hop per dimension.
 
     Constraint: a grid: torus, mesh, hypercube, rt or pt, with all its links, also from a file or graph that
     numbers its nodes x first; or a HyperX.
@@ -219,7 +219,7 @@ def grid_of(routing: str, topology: Topology) -> Grid:
 
 
 def _sides_of(topology: Topology) -> Iterator[tuple[int, ...]]:
-    """Yield the possible sides of the network as a grid: its plan's; for a single side, also those its links allow.
+    """Yield the sides that the network may have as a grid: its plan's and, if that has one side, all that links allow.
 
     In a grid, a step along a dimension adds the product of the sides before it to a node's number.
     """
@@ -271,7 +271,7 @@ def _not_a_grid(routing: str, topology: Topology) -> BadInput:
 
 
 def romm(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """In dimension order to a random node in the smallest box around source and destination, then to the destination.
+    """Route in dimension order to a random node of the box that source and destination span, then to the destination.
 
     All routes are shortest paths. Each half is a phase; the rule `phases` gives each phase virtual channels of its own.
 
@@ -322,7 +322,7 @@ Split = Annotated[
 
 
 def west_first(topology: Topology, split: Split = "next_hops") -> LayeredRouting:
-    """First all hops to the west (−x), then all other hops in any order.
+    """Make all hops to the west (−x) first, then all other hops in any order.
 
     In n dimensions, the hops in the − directions of all dimensions but the last come first.
 
@@ -334,7 +334,7 @@ def west_first(topology: Topology, split: Split = "next_hops") -> LayeredRouting
 
 
 def north_last(topology: Topology, split: Split = "next_hops") -> LayeredRouting:
-    """Hops to the north (+y) last, after all other hops in any order.
+    """Make the hops to the north (+y) last, after all other hops in any order.
 
     In n dimensions, the hops in the + directions of all dimensions but the first come last.
 
@@ -347,7 +347,7 @@ def north_last(topology: Topology, split: Split = "next_hops") -> LayeredRouting
 
 
 def negative_first(topology: Topology, split: Split = "next_hops") -> LayeredRouting:
-    """First all hops in − directions, then all hops in + directions, each in any order.
+    """Make all hops in − directions first, then all hops in + directions, both in any order.
 
     Constraint: a mesh or hypercube of two or more dimensions, with all its links.
     Source: Glass & Ni 1992.

@@ -202,7 +202,7 @@ def _layered(routing: LayeredRouting, topology: Topology) -> LayeredRouting:
 
 
 def _apart(routing: LayeredRouting, whole: LayeredRouting | None) -> np.ndarray:
-    """int64[L], ascending: pairs of terminals' nodes without a path or, if `whole` is given, with a longer one."""
+    """int64[L], ascending: pairs of nodes with terminals without a path, or with a longer path than in `whole`."""
     topology = routing.topology
     goals = np.unique(topology.terminals).astype(np.int64)
     step, lost = max(1, STATES // len(routing.states)), [np.zeros(0, np.int64)]

@@ -302,7 +302,7 @@ class TableRouting:
 
     @cached_property
     def share_up_to(self) -> np.ndarray:
-        """float64[R]: the sum of the shares of each row and the rows before it in its configuration; finally 1."""
+        """float64[R]: the cumulative share of each row in its configuration; 1 for a configuration's last row."""
         total = self.share.copy()
         several = np.flatnonzero(self.many > 1)
         for place in range(1, int(self.many.max(initial=1))):

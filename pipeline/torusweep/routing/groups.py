@@ -34,7 +34,7 @@ DECIDING = 3  # state of a packet on its minimal route that may still leave it
 
 
 def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
-    """Shortest paths with at most one hop between groups: to a router linked to the goal's group, across, and on.
+    """Take shortest paths with at most one hop between groups: to a router linked to the goal's group, over, and on.
 
     A path with two hops between groups may be shorter; minimal also takes such paths.
 
@@ -65,11 +65,11 @@ def groups_of(routing: str, topology: Topology) -> Grouped:
 
 
 def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting:
-    """By way of a group chosen uniformly at random for every packet, with the paths of by_group before and after.
+    """Send each packet by way of a random group, on the paths of by_group both before and after it.
 
-    The group is neither the source's nor the destination's: with either, the packet would take the direct path. The
-    packet takes a shortest path to any router of the group, and goes on from there. Packets within a group, and all
-    packets of a network of two groups, take by_group's paths.
+    The group is chosen uniformly; it is neither the source's nor the destination's, which would mean the direct path.
+    The packet takes a shortest path to any router of the group, and goes on from there. Packets within a group, and
+    all packets of a network of two groups, take by_group's paths.
 
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Kim et al. 2008, sec. 4.1 (Valiant's algorithm with groups for nodes).
@@ -208,7 +208,7 @@ Threshold = Annotated[
 
 
 def ugal(topology: Topology, view: View = "local", threshold: Threshold = 0) -> TableRouting:
-    """The route of by_group or one of valiant_by_group, chosen at the source for each packet between groups.
+    """Choose, at the source of each packet between groups, the route of by_group or one of valiant_by_group.
 
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Singh 2005; Kim et al. 2008, sec. 4.1.

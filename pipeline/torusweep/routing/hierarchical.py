@@ -38,7 +38,7 @@ def last_phases(hierarchy: Hierarchy) -> tuple[int, int]:
 
 
 def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
-    """From gate to gate along z, then y, then x, level by level from the highest; at last within the basic module.
+    """Route from gate to gate along z, y and x, level by level from the highest, and at last in the basic module.
 
     At a level where source and destination differ, the packet first goes to a gate of the first
     dimension needed, at the nearest corner. It stays at that corner for the other dimensions of the

@@ -61,7 +61,7 @@ Tie = Annotated[
 
 
 def routing_record(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """Along x first, then y, then z …, by a shortest displacement modulo the lattice.
+    """Route along x first, then y, then z …, by a shortest displacement modulo the lattice.
 
     If two directions are the same link, as on a side of 2, the first direction is used.
 
@@ -138,7 +138,7 @@ def shortest_records(moves: Moves) -> tuple[np.ndarray, np.ndarray]:
 
 
 def minimal_by_address(topology: Topology) -> SourceRouting:
-    """One shortest route to each relative address, the same from all nodes of a cell: the lexicographically first.
+    """Take one shortest route to each relative address, the lexicographically first, from all nodes of a cell.
 
     Routes are compared hop by hop, with directions in the order x + 1, x − 1, y + 1, …. Two nodes are in
     the same cell if the translation from one to the other preserves every link and its direction.
@@ -287,7 +287,7 @@ ESCAPES: dict[str, Callable[..., SourceRouting]] = {
 
 
 def adaptive(topology: Topology, escape: Escape = None) -> AdaptiveRouting:
-    """Any link that leads nearer, on adaptive virtual channels, or the escape routing's next hop, on escape channels.
+    """Take any link that leads nearer on adaptive channels, or the next hop of the escape routing on escape channels.
 
     Constraint: a network that the escape routing suits.
     Source: Duato 1993.

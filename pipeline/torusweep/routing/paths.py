@@ -226,7 +226,7 @@ class PathSteps(NamedTuple):
 
 
 def steps_nearer(routing: LayeredRouting, finish: np.ndarray) -> Iterator[PathSteps]:
-    """Yield the arcs of all shortest paths to the states `finish`, int[B]; one block per index of an arc in a state."""
+    """Yield the arcs of all shortest paths to the states `finish`, int[B], in a block for each index of an arc."""
     links = links_of_arcs(routing)
     away, paths = shortest_paths(routing, finish, links)
     for arc in range(routing.states.shape[1]):

@@ -29,7 +29,7 @@ HALVES: dict[str, Callable[[Topology], SourceRouting]] = {
 
 
 def valiant(topology: Topology, by: By = None) -> SourceRouting:
-    """To a node chosen uniformly at random for every packet, and from there to the destination.
+    """Send each packet to a node chosen uniformly at random, and from there to the destination.
 
     The random node may be the source or the destination. Both halves use the same routing, with the
     routing's default tie at half a ring.

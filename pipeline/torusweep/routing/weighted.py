@@ -28,13 +28,13 @@ By = Annotated[
 
 
 def weighted(topology: Topology, by: By = "weight") -> TableRouting:
-    """At every node, equal shares of all links on paths of least cost (equal-cost multipath, as OSPF and IS-IS).
+    """At every node, divide packets equally among all links on paths of least cost, as OSPF and IS-IS do.
 
     Weights are compared exactly, as the file's decimals: .1 + .2 equals .3. Each parallel link counts. Nodes that
     forward nothing are only at the ends of paths.
 
     Constraint: with by=weight, a network whose links all have a weight above 0.
-    Source: RFC 2328, sec. 16.1 (shortest paths, equal-cost next hops); RFC 2991 (per-packet choice).
+    Source: RFC 2328, sec. 16.1 (shortest paths, equal-cost next hops); RFC 2991 (equal-cost multipath, per packet).
     """
     pairs = topology.nodes * len(np.unique(topology.terminals))
     if pairs > MOST_PAIRS:

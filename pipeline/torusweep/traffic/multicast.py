@@ -25,7 +25,7 @@ Size = Annotated[
 
 
 def multicast(topology: Topology, root: Root = 0, to: To = None) -> Traffic:
-    """From one terminal to several others; each flit goes to all of them, and is copied where their routes part.
+    """Send each flit from one terminal to several others; it is copied where their routes part.
 
     Loads are for a sender that injects one flit per cycle.
     Source: the operation's definition (one to many); trees of unicast routes, Lin & McKinley 1993.
@@ -41,7 +41,7 @@ def multicast(topology: Topology, root: Root = 0, to: To = None) -> Traffic:
 
 
 def multicast_all(topology: Topology, size: Size = None) -> Traffic:
-    """From every terminal to all others, or all others in its group of `size`; flits are copied where routes part.
+    """Send each flit from every terminal to all others, or all in its group of `size`, copied where routes part.
 
     Each terminal sends one flit per cycle, as when groups of accelerators share their parts in tensor parallelism.
     Source: the operation's definition (all to all of them, MPI_Allgather).

@@ -23,7 +23,7 @@ POWER_OF_2 = "the pattern permutes the bits of the terminals' numbers"
 
 
 def bit_complement(topology: Topology) -> Traffic:
-    """To the terminal whose number is the source's with every bit inverted.
+    """Send to the terminal whose number is the source's with every bit inverted.
 
     Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (BC).
     """
@@ -32,7 +32,7 @@ def bit_complement(topology: Topology) -> Traffic:
 
 
 def bit_reversal(topology: Topology) -> Traffic:
-    """To the terminal whose number is the source's with its bits in reverse order.
+    """Send to the terminal whose number is the source's with its bits in reverse order.
 
     Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (BR).
     """
@@ -41,7 +41,7 @@ def bit_reversal(topology: Topology) -> Traffic:
 
 
 def perfect_shuffle(topology: Topology) -> Traffic:
-    """To the terminal whose number is the source's with its bits rotated left by one.
+    """Send to the terminal whose number is the source's with its bits rotated left by one.
 
     Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (PS).
     """
@@ -50,7 +50,7 @@ def perfect_shuffle(topology: Topology) -> Traffic:
 
 
 def transpose(topology: Topology) -> Traffic:
-    """Matrix transpose: exchanges the two halves of a terminal number's bits, or x and y on a k × k network.
+    """Send as in a matrix transpose: exchange the two halves of a number's bits, or x and y on a k × k network.
 
     On a square network of two dimensions with one terminal at each node, (x, y) sends to (y, x), whatever the
     radix. If the radix is a power of 2, both definitions agree.
@@ -88,7 +88,7 @@ def _permute_bits(sources: Sequence[int]) -> Traffic:
 
 
 def tornado(topology: Topology) -> Traffic:
-    """To the node ⌈k/2⌉ − 1 steps on in every dimension; all flits go the same way round.
+    """Send to the node ⌈k/2⌉ − 1 steps on in every dimension; all flits go the same way round.
 
     If nodes have several terminals, each terminal sends to the corresponding terminal of that node.
 
@@ -100,7 +100,7 @@ def tornado(topology: Topology) -> Traffic:
 
 
 def neighbour(topology: Topology) -> Traffic:
-    """To the next node in the first dimension only; `tornado` shifts every dimension.
+    """Send to the next node in the first dimension only; `tornado` shifts every dimension.
 
     Source: Dally & Towles 2004, Table 3.1, where it is in every dimension.
     """
@@ -110,7 +110,7 @@ def neighbour(topology: Topology) -> Traffic:
 
 
 def _sides(topology: Topology) -> Sequence[int]:
-    """Return a network's radices. Raises BadInput unless all nodes have addresses, and as many terminals in order."""
+    """Return a network's radices. Raises BadInput unless nodes have addresses and equally many terminals, in order."""
     spelling, nodes = topology.spelling, topology.nodes
     require(
         not files_of(spelling), "network", "from a file", "nodes with addresses of digits", "the pattern shifts digits"
@@ -137,7 +137,7 @@ By = Annotated[int | None, Meaning("number added to the source's number; if abse
 
 
 def shift(topology: Topology, by: By = None) -> Traffic:
-    """To the terminal `by` numbers on, modulo the number of terminals; a router's terminals send to one or two routers.
+    """Send to the terminal `by` numbers on, modulo their number; a router's terminals send to one or two routers.
 
     Constraint: by not a multiple of the number of terminals.
     Source: Zahavi et al. 2010, Optimized InfiniBand fat-tree routing for shift all-to-all communication patterns.
@@ -152,7 +152,7 @@ Seed = Annotated[int, Whole(0, "seed of the random choice")]
 
 
 def random_permutation(topology: Topology, seed: Seed = 0) -> Traffic:
-    """To one random terminal per source, chosen once for the whole run; a terminal may send to itself.
+    """Send from each terminal to a random one, chosen once for the whole run; a terminal may send to itself.
 
     Source: random words of Philox4x64 (Salmon et al. 2011), keyed by the seed, sorted.
     """

@@ -20,7 +20,7 @@ from torusweep.traffic.matrix import Traffic, all_but_self, from_pairs, same_fro
 
 
 def uniform(topology: Topology) -> Traffic:
-    """Equally to every terminal, itself included.
+    """Send equally to every terminal, including the source itself.
 
     Source: Cámara et al. 2010, sec. 6.2 (UN).
     """
@@ -29,7 +29,7 @@ def uniform(topology: Topology) -> Traffic:
 
 
 def uniform_other(topology: Topology) -> Traffic:
-    """Equally to every other terminal.
+    """Send equally to every other terminal.
 
     Source: means over distinct pairs, as in Rahman et al. 2005, Table 1 (mesh).
     """
@@ -37,7 +37,7 @@ def uniform_other(topology: Topology) -> Traffic:
 
 
 def all_to_all(topology: Topology) -> Traffic:
-    """The collective operation: equal messages from every terminal to every other, on average like uniform_other.
+    """Send equal messages from every terminal to every other, as the collective operation; on average, uniform_other.
 
     Source: the operation's definition (MPI_Alltoall).
     """
@@ -55,7 +55,7 @@ Node = Annotated[int | str, Whole(0, "the hot node: its number, or its name in q
 
 
 def hot_region(topology: Topology) -> Traffic:
-    """25 % to the first 12.5 % of the terminals (lowest rows or planes, rounded up), and the rest uniform.
+    """Send 25 % to the first 12.5 % of the terminals (lowest rows or planes, rounded up), and the rest uniformly.
 
     Source: Cámara et al. 2010, sec. 6.2 (HR).
     """
@@ -67,7 +67,7 @@ def hot_region(topology: Topology) -> Traffic:
 
 
 def hot_spot(topology: Topology, node: Node = 0, percent: Share = 10) -> Traffic:
-    """`percent` % of all traffic to one node, shared by its terminals, and the rest uniform.
+    """Send `percent` % of all traffic to one node, shared by its terminals, and the rest uniformly.
 
     Source: Pfister & Norton 1985.
     """
@@ -79,7 +79,7 @@ def hot_spot(topology: Topology, node: Node = 0, percent: Share = 10) -> Traffic
 
 
 def nearest_neighbour(topology: Topology) -> Traffic:
-    """To the node at the other end of each link, with the same amount for every link: a halo exchange.
+    """Send to the node at the other end of each link, with the same amount for every link: a halo exchange.
 
     A node with more links sends more; the mean over terminals is 1. Links to a node without terminals
     do not count.
@@ -99,7 +99,7 @@ Shift = Annotated[int, Meaning("number of groups from the source's group to the 
 
 
 def group_shift(topology: Topology, shift: Shift = 1) -> Traffic:
-    """Equally to all terminals of the group that is `shift` after the source's, modulo the number of groups.
+    """Send equally to all terminals of the group that is `shift` after the source's, modulo the number of groups.
 
     Constraint: a dragonfly or megafly without faults in its terminals; shift not a multiple of the number of groups.
     Source: Kim et al. 2008, sec. 4.2 (worst case: all of group i to group i + 1); García et al. 2012 (ADV+i).

@@ -133,7 +133,7 @@ def _dimensions_even_second(topology: Topology) -> list[int]:
 
 
 def _modular_gray_code(topology: Topology) -> np.ndarray:
-    """int32[N]: the modular Gray code: consecutive numbers with the next digit subtracted from each digit.
+    """int32[N]: the modular Gray code, in which each digit of consecutive numbers has the next digit subtracted.
 
     At every count one digit grows by one. If digit i carries into digit i + 1, both grow by one modulo
     their radices, and the difference stays the same provided that the radix of digit i divides that of
@@ -156,7 +156,7 @@ BothWays = Annotated[bool, Meaning("half of every message goes round the other w
 
 
 def ring_all_reduce(topology: Topology, bidirectional: BothWays = False) -> Traffic:
-    """To the next node of a Hamiltonian ring: reduce-scatter, then all-gather.
+    """Send to the next node of a Hamiltonian ring: reduce-scatter, then all-gather.
 
     Source: Patarasuk & Yuan 2009 (ring all-reduce).
     """
@@ -170,7 +170,7 @@ def ring_all_reduce(topology: Topology, bidirectional: BothWays = False) -> Traf
 
 
 def all_reduce_by_dimension(topology: Topology, bidirectional: BothWays = False) -> Traffic:
-    """To the next node in one dimension, phase by phase: reduce-scatter in x, y, z …, then all-gather in … z, y, x.
+    """Send to the next node in one dimension per phase: reduce-scatter in x, y, z …, then all-gather in … z, y, x.
 
     A ring consists of the nodes that steps in one dimension reach; on a mesh, the way back along a line closes
     the ring. After each phase every node of the rings so far holds a share, so messages shrink from phase to

@@ -42,7 +42,7 @@ def ring_all_reduce(target: Target, flits: Flits = 1024, tasks: Tasks = None) ->
 
 
 def all_to_all(target: Target, flits: Flits = 64, rounds: Rounds = 1, tasks: Tasks = None) -> Workload:
-    """`flits` flits from every task to every other, sent at once; a task's next round begins when all for it are there.
+    """Send `flits` flits from every task to every other at once; a task's next round begins when it has received all.
 
     Task i sends to i + 1, i + 2, … in this order, so that no task is the first destination of several others.
     Source: Thakur, Rabenseifner & Gropp 2005 (MPICH's all-to-all of medium messages).

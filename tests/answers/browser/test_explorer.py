@@ -228,7 +228,7 @@ def test_a_long_table_is_searched_sorted_and_turned_over(desktop: Opened) -> Non
 
 def test_words_of_tables_are_explained(desktop: Opened) -> None:
     word = desktop.page.locator("#loads abbr", has_text="minimal").first
-    said = "Equal shares of all shortest paths. No path passes through a host that forwards nothing."
+    said = "Divide packets equally among all shortest paths. No path passes through a host that forwards nothing."
     assert word.get_attribute("title") == said
     assert "list of steps" in desktop.page.locator("#glossary").inner_text()
 

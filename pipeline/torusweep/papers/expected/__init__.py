@@ -1,1 +1,1 @@
-"""The papers' numbers, a CSV file each."""
+"""The numbers printed in the papers, with a CSV file for each paper."""

@@ -1,8 +1,6 @@
-"""The papers' figures, drawn from the tables of a sweep; FIGURES lists them.
+"""The papers' figures, drawn from the tables of a sweep and written as SVG files; FIGURES lists them.
 
 A figure is drawn if the sweep has its numbers. tests/papers/figures/ checks what the captions claim.
-
-The papers' figures of a sweep as SVG files.
 """
 
 from __future__ import annotations
@@ -31,13 +29,13 @@ WIDTH, HEIGHT, WIDE_HEIGHT = 560, 360, 440
 
 
 def drawable(tables: Tables) -> list[tuple[Figure, list[Row]]]:
-    """The figures that a sweep has numbers for, with their rows, in the papers' order."""
+    """Return the figures for which a sweep's tables have numbers, with their rows, in the order of the papers."""
     found = [(figure, figure.rows(tables)) for figure in FIGURES if tables.keys() >= set(figure.tables)]
     return [(figure, rows) for figure, rows in found if rows]
 
 
 def write_figures(tables: Tables, out: Path) -> list[Path]:
-    """Write each figure that the tables have numbers for to `out`, as `<id>.svg`; delete other SVG files there."""
+    """Write each figure for which the tables have numbers to `out` as `<id>.svg`; delete other SVG files there."""
     out.mkdir(exist_ok=True)
     for old in out.glob("*.svg"):
         old.unlink()

@@ -1,6 +1,6 @@
-"""Cámara et al. 2010: distances, saturation and link utilization of straight and twisted tori, in units of the side.
+"""Figures of Cámara et al. 2010: distances, saturation and link use of tori, by the side a, and Fig. 14.
 
-Cámara et al. 2010, Fig. 14: delivery time of parallel applications' messages on two tori of 16 × 8.
+Fig. 14 has the delivery time of parallel applications' messages on a straight and a twisted torus of 16 × 8.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ PLACEMENTS = ("consecutive", "random")
 
 
 def distances(tables: Tables) -> list[Row]:
-    """per_side: mean distance / a; limit: the paper's for large a."""
+    """Rows of the chart of distances. per_side: mean distance / a; limit: the paper's limit of it for large a."""
     networks = filter(_is_papers, measured(distinct(tables, FAMILIES)))
     return _ordered([_row(record, record["mean_distance"] / _side(record), MEAN) for record in networks])
 
 
 def saturation(tables: Tables) -> list[Row]:
-    """per_side: saturation load × a, uniform traffic, all shortest paths; limit: the paper's for large a."""
+    """Rows of the chart of saturation. per_side: saturation load × a, uniform traffic; limit: the paper's, large a."""
     return _ordered([_row(load, load["saturation_load"] * _side(load), SATURATION) for load in _uniform(tables)])
 
 
 def utilization(tables: Tables) -> list[Row]:
-    """use: mean load of the links of a class over the largest load of any, for the networks of Fig. 10."""
+    """Rows of Fig. 10, for its networks. use: mean load of the links of a class / largest load of any link."""
     rows = []
     for load in _uniform(tables):
         if _side(load) == SIDE:
@@ -63,7 +63,7 @@ def utilization(tables: Tables) -> list[Row]:
 
 
 def _uniform(tables: Tables) -> list[Row]:
-    """Loads of the paper's networks under minimal routing and uniform traffic, with their static columns."""
+    """Return loads of the paper's networks, minimal routing and uniform traffic, with the networks' static columns."""
     static = stored_rows(tables, "static").among("family", FAMILIES)
     networks = {record["topology"]: record for record in static if _is_papers(record)}
     loads = [
@@ -75,7 +75,7 @@ def _uniform(tables: Tables) -> list[Row]:
 
 
 def _is_papers(record: Record) -> bool:
-    """The paper's formulas are for even a; where a side is 2, two links coincide."""
+    """Whether the paper's formulas hold for a network: a must be even, and at least 4, as two links coincide at 2."""
     return record["family"] in FAMILIES and _side(record) % 2 == 0 and _side(record) >= 4
 
 
@@ -114,7 +114,7 @@ def _chart(y: str, title: str, caption: str) -> Chart:
 
 
 def class_bars(y: str, title: str, caption: str) -> Chart:
-    """The `use` of each network's links (`line`), a bar for each `class`."""
+    """Return a bar chart of the column `use`: a group of bars for each network (`line`), a bar for each `class`."""
     return Chart(
         title=title,
         caption=caption,
@@ -175,13 +175,13 @@ FIGURES = (
 
 
 def times(tables: Tables) -> list[Row]:
-    """A row for each application, placement and network, if the sweep has both placements on both networks.
+    """Rows of Fig. 14: applications that the sweep has in both placements on both networks, one row for each case.
 
-    time    until all is delivered, over the time of RT with consecutive placement
-    cycles  until all is delivered
-    seeds   runs that it is the mean of
+    time    time until all messages are delivered, divided by that of RT with consecutive placement
+    cycles  cycles until all messages are delivered
+    seeds   number of runs of which `cycles` is the mean
 
-    Of an application in several sizes, the last size.
+    If an application has several sizes, the last size is shown.
     """
     found = {
         (row["workload"], row["placement"], row["topology"]): row

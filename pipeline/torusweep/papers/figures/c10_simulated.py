@@ -1,4 +1,4 @@
-"""Cámara et al. 2010, Figs. 8 to 12: straight and twisted tori simulated with the paper's router."""
+"""Figs. 8 to 12 of Cámara et al. 2010: straight and twisted tori simulated with the paper's router."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torusweep.papers.verification.quantities import SimulatedRows
 
 ROUTER = "bluegene"
 PLANE, SPACE = ("rt", "rtt"), ("pt", "ptt", "pdtt")
-SMALLEST = {PLANE: 16, SPACE: 8}  # the least side that is drawn; the paper's are 16 and 32
+SMALLEST = {PLANE: 16, SPACE: 8}  # the smallest side that is drawn; the paper has 16 and 32
 PERMUTATIONS = {
     "bit_complement": "bit complement",
     "bit_reversal": "bit reversal",
@@ -27,18 +27,18 @@ RULES = "Horizontal lines: the load that the links can carry."
 
 
 def throughput(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Row]:
-    """offered, accepted; capacity: the load that the links can carry, None where the sweep does not have it."""
+    """Rows with offered and accepted load, and capacity: the load that the links can carry, None if unknown."""
     return compared(_curves(tables, families, traffic), "offered") if "loads" in tables else []
 
 
 def latency(tables: Tables, families: tuple[str, ...]) -> list[Row]:
-    """offered, latency: total, up to saturation."""
+    """Rows with offered load and total latency, up to saturation."""
     curves = _curves({"simulation": tables.get("simulation", ())}, families, "uniform")
     return compared([row for row in curves if not row["saturated"]], "offered")
 
 
 def utilization(tables: Tables) -> list[Row]:
-    """use: mean of each link class at the largest accepted load; the largest networks of two and three dimensions."""
+    """Rows with the mean `use` of each link class at the largest accepted load, of the largest 2D and 3D networks."""
     rows = []
     for families in (PLANE, SPACE):
         found = _simulated(tables, families, "uniform")
@@ -59,7 +59,7 @@ def utilization(tables: Tables) -> list[Row]:
 
 
 def permutations(tables: Tables, families: tuple[str, ...]) -> list[Row]:
-    """The largest accepted load (most), its gain over the straight torus, and the capacity, as in `throughput`."""
+    """Rows with the largest accepted load (most), its gain over the straight torus, and capacity as in `throughput`."""
     if "loads" not in tables:
         return []
     rows = []
@@ -94,7 +94,7 @@ def _curves(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Row
 
 
 def _simulated(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Record]:
-    """Rows of the paper's networks with its router, by size and family, and by load."""
+    """Return simulations of the paper's networks with its router, ordered by size, family and offered load."""
     rows = [
         row
         for row in tables.get("simulation", ())
@@ -113,7 +113,7 @@ def _side(row: Record) -> int:
 
 
 def _name(row: Record) -> str:
-    """Return the paper's name: RTT 32 × 16."""
+    """Return the name of a row's network as the paper writes it, such as RTT 32 × 16."""
     family, a = _family(row), _side(row)
     return f"{FAMILIES[family].name} {' × '.join(map(str, (2 * a, *[a] * (1 if family in PLANE else 2))))}"
 
@@ -123,7 +123,7 @@ def _names(rows: list[Row]) -> list[str]:
 
 
 def _lines(rows: Sequence[Record]) -> tuple[Look, ...]:
-    """A line each: colour and shape of its family, dash of its size."""
+    """Return the look of each network's line: the colour and symbol of its family, and the dash of its size."""
     sizes = sorted({row["line"].partition(" ")[2] for row in rows}, key=len)
     by_name = {line.name: line for line in FAMILIES.values()}
     names = list(dict.fromkeys(row["line"] for row in rows))

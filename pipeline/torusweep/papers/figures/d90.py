@@ -1,4 +1,4 @@
-"""Dally 1990, Figs. 6 to 8 and the delay variants: k-ary n-cubes of equal bisection width against their dimension."""
+"""Figs. 6 to 8 and delay variants of Dally 1990: k-ary n-cubes of equal bisection width against their dimension."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from torusweep.tables.rows import stored_rows
 
 MODEL = "dally-1990"
 MESSAGE_BITS = 150
-LARGEST = 2**20  # nodes; a row of its layout has 1024
+LARGEST = 2**20  # nodes of the largest network; a row of its layout has 1024
 NODES = (2**8, 2**14, LARGEST)
-ENDINGS = dict(zip(VARIANTS, ("", "_corrected")))  # of the columns that depend on the length of the wires
+ENDINGS = dict(zip(VARIANTS, ("", "_corrected")))  # endings of columns that depend on the length of the wires
 ROW = (Look("binary 20-cube", "#006DAD", "circle"), Look("2D torus", "#B84300", "square", (5, 3)))
 DENSITY = Chart(
     title="Wire density along a row of the layout",
@@ -43,10 +43,10 @@ LATENCY = PINS._replace(y=Axis("mean_latency", "latency without contention, cycl
 
 
 def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
-    """Figs. 7 and 8: pins and latency of cubes of real-valued radix against their dimension, a line a number of nodes.
+    """Rows of Figs. 7 and 8: pins and latency of cubes with real radix by dimension; a line per number of nodes.
 
-    best: whether the latency is the least. If a cycle grows with the wires, a row for each variant: with the
-    wires of Eq. 13, and with those of the folded rings of the paper's layout.
+    best: whether the latency is the least of its line. If a cycle grows with the wires, there is a row for each
+    variant: with the wires of Eq. 13, and with the wires of the folded rings of the paper's layout.
     """
     rows = []
     endings = {"": ""} if wire_delay == "constant" else ENDINGS
@@ -66,14 +66,14 @@ def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
 
 
 def _binary(nodes: int) -> str:
-    """Return the paper's abbreviation: 1K = 1024."""
+    """Return a number of nodes in the paper's abbreviation, in which 1K is 1024 and 1M is 1024²."""
     return next(
         (f"{nodes >> bits}{unit}" for unit, bits in (("M", 20), ("K", 10)) if nodes % (1 << bits) == 0), str(nodes)
     )
 
 
 def density(tables: Tables) -> list[Row]:
-    """Fig. 6: wires across each gap of a row of 1024 nodes, of a binary 20-cube and a 2D torus of equal bisection."""
+    """Rows of Fig. 6: wires across each gap in a row of 1024 nodes, for a 20-cube and a 2D torus of equal bisection."""
     if not any(point["model"] == MODEL for point in stored_rows(tables, "latency").among("nodes", [LARGEST])):
         return []
     rows = []

@@ -17,11 +17,12 @@ Row = dict[str, Any]
 class Figure(NamedTuple):
     """A figure of a paper.
 
-    id      of the page's element, and the name of the file
-    place   the paper's number of the figure, and what differs here
-    tables  that it needs
-    rows    the numbers behind it; empty where the sweep does not have them
-    chart   of these rows; in a file, one that needs a page's whole width is higher
+    id      id of the page's element, and name of the file
+    paper   short name of the paper, as in PAPER_NAMES
+    place   number of the figure in the paper, and how this figure differs
+    tables  names of the tables that the figure needs
+    rows    function from a sweep's tables to the chart's rows; [] if the sweep lacks the numbers
+    chart   chart of these rows; in a file, a chart that needs a page's whole width is higher
     """
 
     id: str
@@ -36,6 +37,6 @@ class Figure(NamedTuple):
 
 
 def panel_of(number: str) -> str:
-    """The place of a simulated figure: '8a' is Fig. 8 (a), simulated."""
+    """Return the place of a simulated figure in words: 'Fig. 8 (a), simulated' for the number '8a'."""
     figure, part = (number[:-1], f" ({number[-1]})") if number[-1] in "ab" else (number, "")
     return f"Fig. {figure}{part}, simulated"

@@ -1,4 +1,4 @@
-"""Parhami & Kwai 2004, Figs. 4 and 5: mean distances of the four classes of toroidal networks."""
+"""Figs. 4 and 5 of Parhami & Kwai 2004: mean distances of the four classes of toroidal networks."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ MOST = 32  # "k assuming all even values from 4 to 32" (sec. 4.B)
 
 
 def radix_and_dimensions(record: Record) -> tuple[int, int] | None:
-    """(k, n) of a network of the four classes; None for every other."""
+    """Return (k, n) of a network of the four classes; None for any other network."""
     parameters = dict(record["parameters"])
     plain = record["family"] in CLASSES and not (record["family"] == "torus" and record["directed"])
     return (parameters["k"], parameters["n"]) if plain and {"k", "n"} <= parameters.keys() else None
 
 
 def torus_mean(k: int, n: int) -> float:
-    """Mean distance of the k-ary n-cube: n times a ring's, k/4 for even k and (k − 1/k)/4 for odd."""
+    """Mean distance of the k-ary n-cube: n times that of a ring, which is k/4 for even k and (k − 1/k)/4 for odd k."""
     return n * (k * k - k % 2) / (4 * k)
 
 
 def radix_axis(nodes: str) -> Axis:
-    """The radix along the axis, in whole numbers; nodes: how many of them, in words."""
+    """Return an axis of the radix, in whole numbers. nodes: formula of the number of nodes for the title, as k³."""
     return Axis("k", f"radix k ({nodes} nodes)", whole=True)
 
 
 def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
-    """A row for each network of the four classes in so many dimensions, by class and radix."""
+    """Return a row for each network of the four classes with one of `dimensions`, ordered by class and radix."""
     rows = []
     for record in measured(distinct(tables, CLASSES)):
         found = radix_and_dimensions(record)
@@ -56,18 +56,18 @@ def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
 
 
 def four_classes(tables: Tables) -> list[Row]:
-    """Fig. 4: k, mean_distance, and excess: hops more than the torus of that radix needs."""
+    """Rows of Fig. 4: k, mean_distance, and excess, the hops beyond the mean distance of the torus of that radix."""
     return _lines_of_all([row for row in _networks(tables, (3,)) if row["k"] <= MOST], CLASSES.values())
 
 
 def more_dimensions(tables: Tables) -> list[Row]:
-    """Fig. 5: k, n, mean_distance of whole and pruned tori of four and five dimensions."""
+    """Rows of Fig. 5: k, n and mean_distance of whole and pruned tori of four and five dimensions."""
     found = [row for row in _networks(tables, (4, 5)) if row["line"] in ("torus", "pruned")]
     return _lines_of_all([{**row, "line": f"{row['n']}D {row['line']}"} for row in found], HIGHER)
 
 
 def _lines_of_all(rows: list[Row], lines: Iterable[Look]) -> list[Row]:
-    """The rows, if each of the lines in the caption has two points at least; else none."""
+    """Return the rows if each of the given lines has at least two points; else []."""
     return rows if all(len({row["k"] for row in rows if row["line"] == line.name}) > 1 for line in lines) else []
 
 

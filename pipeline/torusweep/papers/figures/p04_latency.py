@@ -1,6 +1,6 @@
-"""Parhami & Kwai 2004, Figs. 7 to 13: latency under contention, as printed and with the real loads of the links.
+"""Figs. 7 to 16 of Parhami & Kwai 2004: latency under contention, as printed and with the real loads of the links.
 
-Parhami & Kwai 2004, Figs. 14 to 16: the pruned torus's latency relative to another network's.
+Figs. 14 to 16 have the latency of the pruned torus relative to another network's latency.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ RADIX = 16
 DELAY, SLOW_DELAY = 3, 7  # cycles of a switch, s
 RATE = 0.01  # messages per node and cycle
 SHORT, LONG = 96, 384  # message bits, L
-LEAST = 3  # points that make a line
-MOST_MARKS = 42  # of a line against the rate
+LEAST = 3  # fewest points of a line
+MOST_MARKS = 42  # marks of a line in a chart against the rate
 UTILIZATIONS = (0.1, 0.5, 0.9)
 CONTENDERS = 12  # most in Fig. 7
 CEILING = 1000  # cycles, where latencies are drawn on a logarithmic axis
@@ -52,12 +52,12 @@ BOTH = (
     "  Dashed: as printed, with all links equally busy. Solid: corrected, with the loads that the links really have."
     " Where there is no dashed line, the two coincide."
 )
-MOST_LINES = 5  # whose names have room side by side
+MOST_LINES = 5  # lines whose names have room side by side
 PRUNED_WIDTH = PINS // 4  # bits of a pruned torus's channel
 
 
 def latencies(tables: Tables) -> list[Row]:
-    """The finite latencies of the four classes in three dimensions, a row for each variant, with k and the family."""
+    """Return the finite latencies of the four classes in three dimensions, with k and family; a row per variant."""
     if not tables.get("latency"):
         return []
     networks = {
@@ -85,7 +85,7 @@ def _radix(record: Record) -> int:
 
 
 def whole_lines(rows: Iterable[Row], along: str) -> list[Row]:
-    """Rows of lines with LEAST points or more, by line, variant and place; none if only one line is left."""
+    """Return the rows of lines with LEAST points or more, by line, variant and place; [] if only one line is left."""
     groups: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["line"], row["variant"], row.get("message_bits", 0)), []).append(row)
@@ -101,7 +101,7 @@ def whole_lines(rows: Iterable[Row], along: str) -> list[Row]:
 
 
 def contention(tables: Tables) -> list[Row]:
-    """Fig. 7: probability of i contenders in the pruned torus of radix 16, messages of 96 bits."""
+    """Rows of Fig. 7: probability of i contenders in the pruned torus of radix 16, with messages of 96 bits."""
     networks = [
         r
         for r in stored_rows(tables, "static").among("family", ["pruned_torus"])
@@ -125,7 +125,7 @@ def contention(tables: Tables) -> list[Row]:
 def against_rate(
     tables: Tables, message_bits: int, switch_delay: int, families: tuple[str, ...] = tuple(CLASSES)
 ) -> list[Row]:
-    """Figs. 8 to 12: rate and latency of each class at k = 16, in both variants."""
+    """Rows of Figs. 8 to 12: rate and latency of each class at k = 16, in both variants."""
     wanted = (RADIX, message_bits, switch_delay)
     chosen = [
         row
@@ -136,7 +136,7 @@ def against_rate(
 
 
 def against_radix(tables: Tables) -> list[Row]:
-    """Fig. 13: as Fig. 8, but against radix k at 0.01 messages a node and cycle; a line of each length has a label."""
+    """Rows of Fig. 13: latency against radix k at 0.01 messages per node and cycle; a row per length has a label."""
     chosen = [
         row
         for row in latencies(tables)
@@ -256,9 +256,9 @@ FIGURES = (
 
 
 def relative(tables: Tables, by: str, other: str, other_delay: int) -> list[Row]:
-    """Radix k and ratio: latency of the pruned torus (s = 3) over the other class's, both finite; in both variants.
+    """Rows of Figs. 14 to 16: k, and the ratio of the pruned torus's latency (s = 3) to another class's, both finite.
 
-    by  'message_bits': a line a message length, at 0.01 messages per node and cycle; 'rate': a line a rate, at 96 bits
+    by  'message_bits': a line per message length, at 0.01 messages per node and cycle; 'rate': a line per rate, 96 bits
     """
     rows = [
         row
@@ -282,7 +282,7 @@ def relative(tables: Tables, by: str, other: str, other_delay: int) -> list[Row]
 
 
 def _some(rows: list[Row], by: str) -> list[Row]:
-    """Rows of MOST_LINES at most, spread over those that run over several radices."""
+    """Return the rows of at most MOST_LINES lines, chosen at even distances among lines over several radices."""
     several = sorted({row[by] for row in rows if len({r["k"] for r in rows if r[by] == row[by]}) >= LEAST})
     chosen = spread(several, MOST_LINES)
     return sorted((row for row in rows if row[by] in chosen), key=lambda row: row[by])

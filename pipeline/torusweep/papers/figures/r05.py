@@ -1,6 +1,6 @@
-"""Rahman et al. 2005, Table 1 as bars: shortest paths, paths of the network's own routing, the printed numbers.
+"""Figures of Rahman et al. 2005: Table 1 as bars (shortest paths, routed paths, printed numbers), and Figs. 4 to 6.
 
-Rahman et al. 2005, Figs. 4 to 6: transfer time against throughput of 4096 nodes, wormhole routing.
+Figs. 4 to 6 have transfer time against throughput of 4096 nodes, with wormhole routing.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ CHANNELS = {many: line._replace(name=f"{many} VCs") for many, line in zip((2, 3,
 
 
 class Printed(NamedTuple):
-    """A line of Table 1.
+    """A line of Table 1 in the paper.
 
-    row            ending of its rows in the table of verification
-    column         of ours, along shortest paths
-    routed_column  along the network's own routing
+    row            ending of the line's rows in the table `verification`
+    column         our column for shortest paths
+    routed_column  our column for the network's own routing
     most           end of the axis; the mesh's bars are far longer, and are cut here
     """
 
@@ -57,7 +57,7 @@ MEAN = Printed(": average distance", "mean_distance", "routed_mean_distance", 20
 
 
 def bars(tables: Tables, printed: Printed) -> list[Row]:
-    """A row for each network, in the paper's order, and measure; shown: the hops, cut at the end of the axis."""
+    """Return a row for each network (in the paper's order) and measure; shown: hops, cut at the end of the axis."""
     lines = [
         line
         for line in tables.get("verification", ())
@@ -135,13 +135,13 @@ Key = TypeVar("Key")
 
 
 def networks(tables: Tables, buffer_flits: int) -> list[Row]:
-    """accepted, latency (of the network), offered; messages of 16 flits."""
+    """Rows of Fig. 4, for messages of 16 flits: offered load, accepted load, and latency within the network."""
     rows = [row for row in _simulated(tables) if (row["buffer_flits"], row["packet_flits"]) == (buffer_flits, 16)]
     return _drawn(rows, NETWORKS, lambda row: (row["topology"], row["virtual_channels"]))
 
 
 def lengths(tables: Tables) -> list[Row]:
-    """The same of MH3DT by length of message; latency is divided by it."""
+    """Rows of Fig. 5, as in Fig. 4 but of MH3DT, by message length, by which the latency is divided."""
     rows = [
         row
         for row in _simulated(tables)
@@ -152,7 +152,7 @@ def lengths(tables: Tables) -> list[Row]:
 
 
 def channels(tables: Tables) -> list[Row]:
-    """The same of MH3DT by virtual channels."""
+    """Rows of Fig. 6, as in Fig. 4 but of MH3DT, by number of virtual channels."""
     rows = [
         row
         for row in _simulated(tables)
@@ -167,7 +167,7 @@ def _simulated(tables: Tables) -> list[Record]:
 
 
 def _drawn(rows: list[Record], lines: Mapping[Key, Look], which: Callable[[Record], Key]) -> list[Row]:
-    """Rows of these lines, in the lines' order, each from the lowest load on."""
+    """Return chart rows of the given lines, in order, each from the lowest load on; which: gives a row's line."""
     found = [
         {
             "topology": row["topology"],
@@ -185,7 +185,7 @@ def _drawn(rows: list[Record], lines: Mapping[Key, Look], which: Callable[[Recor
 
 
 def _simulated_chart(lines: Mapping[Key, Look], title: str) -> Chart:
-    """A curve goes from load to load, also where throughput falls."""
+    """Return a chart of latency against throughput; a curve goes from load to load, even where throughput falls."""
     return Chart(
         x=Axis("accepted", "throughput, flits/cycle/node"),
         y=Axis("latency", title, log=True),

@@ -1,11 +1,9 @@
-"""The papers' numbers against ours: papers/expected/*.csv row by row, with a verdict for each.
+"""Compare the papers' numbers with ours: each row of papers/expected/*.csv gets a verdict on whether they agree.
 
-A row names where a paper prints a number (paper, place, row), the network (topology, canonical spelling),
-the quantity of ours that it is compared with, and how closely (value, tolerance, relation). `corrected` and
-`reason` are given where the paper is in error: the true value, derived without this project's code, and why.
+A row names where a paper prints a number (paper, place, row), the network (topology, canonical spelling), our
+quantity that it is compared with, and how closely they must agree (value, tolerance, relation). If the paper is
+in error, `corrected` is the true value, derived without this project's code, and `reason` explains the error.
 `waits_for` names what must be computed first. Simulated quantities are judged by sign, order and bound.
-
-Verdicts: whether a paper's number and ours agree.
 """
 
 from __future__ import annotations
@@ -43,16 +41,16 @@ from torusweep.tables import store
 
 COMPARED = ("static", "loads", "deadlock", "layout", "latency", "simulation")  # tables with numbers of the papers
 VERDICTS = ("agrees", "paper in error", "departs", "not run", "waits", "unexplained")
-ROUNDING = 1e-9  # relative, of floating-point arithmetic
+ROUNDING = 1e-9  # relative error of floating-point arithmetic
 
 Table: TypeAlias = pa.Table | list[dict[str, Any]]
 
 
 def verification_rows(tables: Mapping[str, Table], papers: Iterable[str]) -> list[dict[str, Any]]:
-    """The table `verification` of a sweep's tables (by name), a row for each number that these papers print.
+    """Make the rows of the table `verification` from a sweep's tables: one per number that the given papers print.
 
-    Of `loads`, exact records of minimal routing and uniform traffic are compared; other exact records bound
-    what is simulated.
+    In `loads`, exact records with minimal routing and uniform traffic are compared; other exact records give the
+    capacity of what is simulated.
     """
     expected = load_expected(papers)
     if not expected:
@@ -91,7 +89,7 @@ def verification_rows(tables: Mapping[str, Table], papers: Iterable[str]) -> lis
 
 
 def verify_folder(folder: Path) -> list[dict[str, Any]]:
-    """The table `verification` of a sweep's folder, made again from its tables and the papers' numbers.
+    """Make the table `verification` again from the tables in a sweep's folder and the papers' numbers.
 
     Raises BadInput for a table that is missing, altered or of another version, and for a sweep without papers.
     """
@@ -155,7 +153,7 @@ def _line(row: Expected, ours: float | None, capacity: float | None, verdict: st
 
 
 def _short_of_proof(quantity: str, record: Record) -> str:
-    """Why our number does not prove the paper's: it is a bound, a sample, or rests on the same theorem; or ''."""
+    """Say why our number does not prove the paper's: it is a bound, a sample, or from the same theorem; else ''."""
     if quantity.startswith("fault_diameter") and not record["fault_method"].startswith("exhaustive"):
         return f"not refuted by {record['fault_sets']:,} sets of faults, a sample"
     if not quantity.startswith("bisection"):
@@ -169,7 +167,7 @@ def _short_of_proof(quantity: str, record: Record) -> str:
 
 
 def _ours(quantity: str, topology: str, records: Mapping[str, Record]) -> tuple[float | None, str]:
-    """(our value, or None and the topology that is not in the sweep)."""
+    """Return (our value, ''), or (None, topology that is not in the sweep)."""
     name, index, other = parts(quantity)
     if topology not in records:
         return None, topology or quantity
@@ -199,7 +197,7 @@ def _missing(row: Expected, topology: str) -> tuple[str, str]:
 
 
 def judge(row: Expected, ours: float) -> tuple[str, str]:
-    """(verdict, reason) of our number. If ours does not show a known error of the paper, the row is unexplained."""
+    """Return (verdict, reason) for our number. A row is unexplained if it does not show the paper's known error."""
     if ours == math.inf:
         return "unexplained", "some set of faults disconnects the network"
     fits = _fits(row, ours)
@@ -221,7 +219,7 @@ def judge(row: Expected, ours: float) -> tuple[str, str]:
 
 
 def judge_simulated(row: Expected, ours: float) -> tuple[str, str]:
-    """(verdict, reason) of a simulated number, whose router the paper does not specify in full.
+    """Return (verdict, reason) for a simulated number; the paper does not specify its router in full.
 
     The row's relation decides: a sign, an order or a bound. If ours departs from it, the row must give a reason.
     """
@@ -242,7 +240,7 @@ def _fits(row: Expected, ours: float) -> bool:
 
 
 def not_compared(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
-    """The rows without a number of ours, by paper and what they need, which is the end of their reasons."""
+    """Group the rows without a number of ours by paper and by what they need, which is the end of their reasons."""
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         if row["verdict"] in ("waits", "not run"):
@@ -251,6 +249,6 @@ def not_compared(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], lis
 
 
 def summary(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """How many rows have each verdict, in the order of VERDICTS."""
+    """Number of rows with each verdict, in the order of VERDICTS."""
     verdicts = [row["verdict"] for row in rows]
     return {verdict: verdicts.count(verdict) for verdict in VERDICTS}

@@ -1,6 +1,6 @@
 """Our quantities that papers' numbers are compared with: columns, or expressions of a record.
 
-Simulated quantities that papers' numbers are compared with, and the load that the links could carry.
+Some quantities are simulated; for these the module also finds the load that the links could carry.
 
     max_accepted_load[bluegene, uniform]                         of the row's network
     max_accepted_load[bluegene, uniform] / rt(a=16)              over that of another network
@@ -9,8 +9,8 @@ Simulated quantities that papers' numbers are compared with, and the load that t
     … / rt(a=16) over … / rt(a=16)                               a ratio over another one of the same network
     delivery_time[bluegene, lu(side=16), placement=random]       of a workload
 
-In brackets: router (a preset), traffic, and the columns that differ from the preset; for channel_utilization
-the link class; for delivery_time a workload instead of traffic, and the placement of its tasks.
+The brackets hold the router (a preset), the traffic, and the columns that differ from the preset. They also hold
+the link class for channel_utilization, and a workload and its tasks' placement for delivery_time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from torusweep.questions.static.columns import STATIC
 
 Record = Mapping[str, Any]
 ROUTING, TRAFFIC = "minimal", "uniform"  # of every load that these papers print
-# [x]: over links of class x
+# mean_hops[x]: hops over links of class x
 LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
     "mean_hops": lambda record, name: dict(record["per_class_hops"]).get(name)
 }
@@ -82,36 +82,36 @@ EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
 
 
 def is_static(quantity: str) -> bool:
-    """Whether the static table can answer it."""
+    """Whether a quantity is found in the table static: a column, or an expression of columns."""
     name, index, _ = parts(quantity)
     return (name in STATIC_COLUMNS and not index) or name in EXPRESSIONS
 
 
 def is_load(quantity: str) -> bool:
-    """Whether the table of loads can answer it."""
+    """Whether a quantity is found in the table loads: a column, or an expression of columns."""
     name, index, _ = parts(quantity)
     return name in (LOADS_EXPRESSIONS if index else LOADS_COLUMNS)
 
 
 def is_deadlock(quantity: str) -> bool:
-    """Whether the table of deadlock can answer it: 'acyclic[hierarchical, r05_wrap, 2]', 1 where it is true."""
+    """Whether a quantity is found in the table deadlock, as 'acyclic[hierarchical, r05_wrap, 2]', with 1 for true."""
     name, index, _ = parts(quantity)
     return name == "acyclic" and RULE.fullmatch(index) is not None
 
 
 def is_layout(quantity: str) -> bool:
-    """Whether the table of layouts can answer it: 'longest_wire[shuffled]', 'pins'."""
+    """Whether a quantity is found in the table layout, as 'longest_wire[shuffled]' or 'pins'."""
     return parts(quantity)[0] in LAYOUT_EXPRESSIONS
 
 
 def is_latency(quantity: str) -> bool:
-    """Whether the table of latency can answer it: 'best_dimension[256, 150, constant]'."""
+    """Whether a quantity is found in the table latency, as 'best_dimension[256, 150, constant]'."""
     name, index, _ = parts(quantity)
     return name == "best_dimension" and CUBES.fullmatch(index) is not None
 
 
 def parts(quantity: str) -> tuple[str, str, str]:
-    """(name, index, other network), '' where it has none. Raises BadInput for what cannot be read."""
+    """Split a quantity into (name, index, other network), with '' for absent parts. Raises BadInput if it cannot be."""
     found = QUANTITY.fullmatch(quantity)
     if found is None:
         raise BadInput(f"quantity {quantity!r}: expected a column's name, name[index], or name / topology")
@@ -119,12 +119,12 @@ def parts(quantity: str) -> tuple[str, str, str]:
 
 
 class Term(NamedTuple):
-    """A term of a quantity.
+    """A simulated term of a quantity.
 
     name     max_accepted_load: the largest accepted load, if a load of the sweep saturates the network;
              low_load_latency: network_latency at the lowest load; channel_utilization: the mean of a link class
-             at the largest accepted load; delivery_time: the column
-    traffic  a pattern, or for delivery_time a workload
+             at the largest accepted load; delivery_time: the column of that name
+    traffic  a traffic pattern, or for delivery_time a workload
     """
 
     name: str
@@ -137,9 +137,9 @@ class Term(NamedTuple):
 class Computed(NamedTuple):
     """Our value of a quantity.
 
-    value     None where the sweep does not have it
-    missing   what the sweep lacks then
-    capacity  the same quantity of the load that the links can carry; None where it is not known
+    value     our value; None if the sweep lacks what it needs
+    missing   what the sweep lacks, in words; '' if there is a value
+    capacity  the same quantity at the load that the links can carry; None if that is not known
     """
 
     value: float | None
@@ -148,12 +148,12 @@ class Computed(NamedTuple):
 
 
 def is_simulated(quantity: str) -> bool:
-    """Whether the table of simulations can answer it."""
+    """Whether a quantity is found in the table simulation."""
     return quantity.startswith(tuple(f"{name}[" for name in NAMES))
 
 
 def read(quantity: str, topology: str) -> list[tuple[Term, int]]:
-    """The terms of a quantity, each with the exponent 1 or -1.
+    """Split a quantity into its terms, each with the exponent 1 or -1.
 
     Raises BadInput for a quantity that cannot be parsed.
     """
@@ -182,7 +182,7 @@ def _term(text: str, topology: str) -> Term:
 
 
 class SimulatedRows:
-    """A sweep's simulations, and its loads as their bounds."""
+    """The simulations of a sweep, with its loads, which bound the simulated loads."""
 
     def __init__(self, simulation: Iterable[Record], loads: Iterable[Record]) -> None:
         self._rows: dict[tuple[str, str, str], list[Record]] = {}
@@ -196,7 +196,7 @@ class SimulatedRows:
         }
 
     def ours(self, quantity: str, topology: str) -> Computed:
-        """Our value of a quantity, or what is missing for it."""
+        """Return our value of a quantity, or what the sweep lacks for it."""
         value, capacity = 1.0, 1.0
         bounded = True
         for term, sign in read(quantity, topology):
@@ -214,13 +214,13 @@ class SimulatedRows:
         return Computed(value, "", capacity if bounded else None)
 
     def capacity(self, row: Record) -> float | None:
-        """The load in flits/cycle/terminal that the links can carry; None where the sweep does not have it.
+        """The load in flits/cycle/terminal that the links can carry; None if the sweep does not have it.
 
-        Deterministic routings load the links as the table of loads says. Adaptive routings carry at most what the
-        best minimal routes do: a linear program, or under uniform traffic on these papers' networks, by symmetry,
-        an even split over all shortest paths. Under uniform traffic on node-symmetric networks nothing exceeds this
-        load. Elsewhere the accepted load can: beyond saturation, terminals whose packets meet no full link go on
-        sending.
+        Deterministic routings load the links as in the table of loads. Adaptive routings carry at most what the best
+        minimal routes do: by a linear program or, under uniform traffic on these papers' networks, by symmetry, by an
+        even split over all shortest paths. Under uniform traffic on node-symmetric networks no accepted load exceeds
+        this load. In other cases it can, because beyond saturation, terminals whose packets meet no full link continue
+        to send.
         """
         adaptive = row["routing"].startswith("adaptive")
         load = self._loads.get((row["topology"], "minimal" if adaptive else row["routing"], row["traffic"]))
@@ -231,7 +231,7 @@ class SimulatedRows:
         return capacity
 
     def _chosen(self, term: Term) -> list[Record]:
-        """The rows of a term, a load each."""
+        """Return the rows of a term, one for each load."""
         made = preset(term.router)
         wanted = {name: int(dict(term.settings).get(name, getattr(made, name))) for name in SETTINGS}
         rows = self._rows.get((term.topology, term.router, term.traffic), [])

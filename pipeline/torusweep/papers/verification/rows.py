@@ -1,6 +1,6 @@
-"""The papers' files, papers/expected/*.csv: a row for each number that a paper prints, or order that it draws.
+"""Read the papers' files, papers/expected/*.csv: a row for each number that a paper prints, or order that it draws.
 
-What these papers' rows need computed, besides what a sweep requests itself; no simulations, which take long.
+The module also lists what these rows need computed, apart from a sweep's own requests and simulations.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from torusweep.questions.layout.stage import LayoutRequest
 from torusweep.questions.loads.stage import LoadsRequest
 
 FOLDER = Path(__file__).resolve().parents[1] / "expected"
-PAPER_NAMES = {  # by short name, in the order of the page; docs/papers.md
+PAPER_NAMES = {  # papers by short name, in the order of the page; see docs/papers.md
     "P98": "Kwai & Parhami 1998",
     "P04": "Parhami & Kwai 2004",
     "D90": "Dally 1990",
@@ -45,11 +45,11 @@ RELATIONS = ("=", "~=", "<=", "<", ">", "sign")
 class Expected(NamedTuple):
     """A number that a paper prints.
 
-    relation   of ours to it. '=' or '~=': within tolerance ('~=' for a fit or a limit); '<=', '<', '>': as they
-               say; 'sign': both are ratios on the same side of 1
-    corrected  the true value, where the paper is in error
-    reason     why the paper is in error; of a simulated number, why ours may differ
-    waits_for  what has to be computed first; of a simulated number, the configuration that does
+    relation   expected relation of our number to the paper's. '=' or '~=': equal within tolerance ('~=' for a fit or a
+               limit); '<=', '<', '>': ours is less or greater; 'sign': both are ratios on the same side of 1
+    corrected  the true value, if the paper is in error; else None
+    reason     why the paper is in error; for a simulated number, why ours may differ
+    waits_for  what has to be computed first; for a simulated number, the configuration that simulates it
     """
 
     paper: str
@@ -66,9 +66,9 @@ class Expected(NamedTuple):
 
 
 def load_expected(papers: Iterable[str], folder: Path = FOLDER) -> list[Expected]:
-    """The rows of these papers' files, in the papers' order.
+    """Read the rows of the given papers' files, in the order of PAPERS.
 
-    Raises BadInput for an unknown paper, a missing file, or a row that cannot be read (file and line named).
+    Raises BadInput for an unknown paper, a missing file, or a row that cannot be read, with its file and line.
     """
     wanted = list(papers)
     for paper in wanted:
@@ -121,14 +121,14 @@ def _row(cells: dict[str, Any], place: str, paper: str) -> Expected:
 
 
 def expected_topologies(papers: Iterable[str]) -> list[str]:
-    """Canonical spellings of the networks whose static record these papers' rows need, each once, in row order."""
+    """List the canonical spellings of networks whose static record the papers' rows need, each once, in row order."""
     return _needed(papers, is_static)
 
 
 def expected_requests(papers: Iterable[str]) -> dict[str, list[tuple[str, Any]]]:
-    """By stage, the topologies and requests that these papers' rows need, each once, in row order.
+    """Return, by stage, the topologies and requests that the given papers' rows need, each once, in row order.
 
-    A stage without any is absent.
+    A stage of which the rows need nothing is absent.
     """
     rows = load_expected(papers)
     found: dict[str, list[tuple[str, Any]]] = {
@@ -140,24 +140,24 @@ def expected_requests(papers: Iterable[str]) -> dict[str, list[tuple[str, Any]]]
 
 
 def expected_latency(papers: Iterable[str]) -> list[tuple[int, float, str]]:
-    """Nodes, message bits and wire delay of the cubes whose latency these papers' rows need; each once, in order."""
+    """List nodes, message bits and wire delay of cubes whose latency the papers' rows need, each once, in row order."""
     return list(dict.fromkeys(cubes_of(row) for row in load_expected(papers) if is_latency(row.quantity)))
 
 
 def cubes_of(row: Expected) -> tuple[int, float, str]:
-    """Nodes, message bits and wire delay of the cubes that a row of latency compares with."""
+    """Return the nodes, message bits and wire delay of the cubes with which a row on latency is compared."""
     found = CUBES.fullmatch(parts(row.quantity)[1])
     assert found is not None
     return int(found["nodes"]), float(found["message_bits"]), found["wire_delay"]
 
 
 def placement_of(row: Expected) -> str:
-    """The placement that a row of layout compares with."""
+    """Return the placement of the layout with which a row is compared."""
     return parts(row.quantity)[1] or PLACEMENT
 
 
 def deadlock_request(row: Expected) -> Any:
-    """The request: the routing, rule and virtual channels that a row of deadlock compares with."""
+    """Return the request (routing, rule, virtual channels) whose result a row on deadlock is compared with."""
     found = RULE.fullmatch(parts(row.quantity)[1])
     assert found is not None
     return DeadlockRequest(found["routing"], found["rule"], int(found["channels"]))

@@ -1,1 +1,1 @@
-"""Routing tables: rows of next hops, read from files, checked, made of other routings, and drawn from."""
+"""Routing tables: rows of next hops, which are read from files, checked, or made from other routings."""

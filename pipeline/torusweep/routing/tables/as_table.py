@@ -1,9 +1,9 @@
-"""Turn any routing into a table, count hops in a table, and draw random rows from one.
+"""Turn any routing into a table, count hops in a table, and choose random rows of a table for packets.
 
-In layered routing, a packet's state is that of the graph of states. In source routing, it is the rest of the route, so
-that the packet's own draw at its source decides it; routes with the same rest share a state. If all routes of a source
-begin with the same rest, it is the state of the packets injected there, so a routing whose next hop depends on node and
-destination alone needs no states.
+For layered routing, a packet's state in the table is its state in the graph of states. For source routing, the state is
+the rest of the route, which is chosen at random at the source; routes with the same rest share a state. If all routes
+from a source have the same rest at first, that rest is the state in which packets are injected. So a routing whose next
+hop depends on node and destination alone needs no states.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from torusweep.routing.paths import Runs, route_hops, steps_nearer, whole_weight
 from torusweep.routing.tables.rows import TableRows, table_routing
 
 BLOCK = 1 << 22  # pairs of a state and a destination at a time
-MOST_ROUTES = 1 << 25  # of all pairs: about a minute
-HOP_BYTES = 136  # of a table that counts hops, for each place and count, while it is made; measured on a ring of 500
-WORDS = 4  # random words of a turn
+MOST_ROUTES = 1 << 25  # routes of all pairs together: about a minute
+HOP_BYTES = 136  # memory per configuration and count to make a table that counts hops; measured on a ring of 500
+WORDS = 4  # random words per packet and turn
 
 
 def table_of(routing: Routing, classes: np.ndarray | None = None, memory: str = "run") -> TableRouting:
-    """The same routing as a table: packets take the same routes with the same probabilities.
+    """Turn a routing into a table, in which packets take the same routes with the same probabilities.
 
-    classes   int8[F, 2]  virtual-channel class by phase and datelines, which the table then has; None: one class
-    memory    how long a dateline counts (torusweep_kernels.dependencies.mark_routes)
+    classes   int8[F, 2]  class of virtual channel by phase and by whether a dateline was crossed; None for one class
+    memory    how long a dateline counts as crossed (torusweep_kernels.dependencies.mark_routes)
 
-    A table is returned as it is. Raises Refused where there are too many routes to list.
+    A table is returned as it is. Raises Refused if there are too many routes to list.
     """
     if isinstance(routing, TableRouting):
         return routing
@@ -46,7 +46,7 @@ def table_of(routing: Routing, classes: np.ndarray | None = None, memory: str = 
 
 
 def rows_of(table: TableRouting) -> TableRows:
-    """The rows of a table, without empty columns; `table_routing` makes the same table of them."""
+    """Return the rows of a table, without empty columns; `table_routing` makes the same table from these rows."""
     headers, owner = table.headers, table.owner
     has_states = headers is not None and bool(headers.state.any() or headers.following.any())
     equal = bool((table.weight == 1).all())
@@ -63,7 +63,7 @@ def rows_of(table: TableRouting) -> TableRows:
 
 
 def joined(parts: list[TableRows]) -> TableRows:
-    """Join parts with the same columns."""
+    """Concatenate parts of a table that have the same columns; no parts give an empty table."""
     if not parts:  # no terminals, or no links
         none = np.zeros(0, np.int64)
         return TableRows(none, none, none)
@@ -79,9 +79,9 @@ def _terminals(topology: Topology) -> np.ndarray:
 
 
 def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[TableRows]:
-    """The arcs of all shortest paths to a block of destinations; weights are whole numbers of paths or links.
+    """Yield rows for the arcs of all shortest paths, by blocks of destinations; weights count paths or links.
 
-    label   int64[S]  number of `Rows.state` that a packet carries in each state of the routing; None: none
+    label   int64[S]  `TableRows.state` of a packet in each state of the routing; None if packets carry no state
     """
     goals = _terminals(routing.topology)
     block = max(1, BLOCK // len(routing.states))
@@ -105,7 +105,7 @@ def _sends_in_one_state(routing: LayeredRouting) -> bool:
 
 
 def _labels(routing: LayeredRouting) -> np.ndarray:
-    """int64[S]: 0 for the state in which packets are injected at a node, 1, 2, … for its other states."""
+    """int64[S]: 0 for the state in which packets are injected at a node, and 1, 2, … for the node's other states."""
     starts = np.zeros(len(routing.states), bool)
     starts[routing.start] = True
     order = np.lexsort((~starts, routing.node))
@@ -116,7 +116,7 @@ def _labels(routing: LayeredRouting) -> np.ndarray:
 
 
 class _Routed(NamedTuple):
-    """Routes to one destination: source int64[R], weight float64[R], runs."""
+    """R routes to one destination: their sources int64[R], weights float64[R] and runs."""
 
     source: np.ndarray
     weight: np.ndarray
@@ -124,7 +124,7 @@ class _Routed(NamedTuple):
 
 
 def _source_rows(routing: SourceRouting, classes: np.ndarray, memory: str) -> Iterator[TableRows]:
-    """The rows for each destination."""
+    """Yield the table rows of a source routing, destination by destination. Raises Refused for too many routes."""
     goals, count = _terminals(routing.topology), 0
     if routing.passes > 1:  # at least one route for each node between; before a destination's routes are listed
         _expect_few(len(goals) ** 2 * routing.topology.nodes)
@@ -148,7 +148,7 @@ def _expect_few(routes: int) -> None:
 
 
 def _routes_to(routing: SourceRouting, goal: int) -> _Routed:
-    """All routes from all terminals to a destination; with two passes, by way of every node, itself included."""
+    """Return all routes from all terminals' nodes to a destination; with two passes, by way of each of all nodes."""
     sources = _terminals(routing.topology)
     if routing.lost is not None:
         sources = sources[~np.isin(sources * routing.topology.nodes + goal, routing.lost)]
@@ -174,7 +174,7 @@ def _routes_to(routing: SourceRouting, goal: int) -> _Routed:
 
 
 def _routes(routing: SourceRouting, source: np.ndarray, destination: np.ndarray) -> tuple[np.ndarray, np.ndarray, Runs]:
-    """(pair int64[R], weight float64[R], runs) of all routes of pairs, in their order; equal weights are whole."""
+    """Return (pair int64[R], weight float64[R], runs) of all routes, ordered by pair; weights are whole if possible."""
     keys, which = np.unique(routing.key(source, destination), return_inverse=True)
     found = routing.routes(keys)
     many = np.diff(found.first)[which]
@@ -184,15 +184,15 @@ def _routes(routing: SourceRouting, source: np.ndarray, destination: np.ndarray)
 
 
 def _weights(routes: Routes) -> np.ndarray:
-    """float64[R]: weights in the same proportions, whole numbers if the shares are ratios of whole numbers."""
+    """float64[R]: weights in the proportions of the routes' shares, in whole numbers if these can express them."""
     whole = whole_weights(routes)
     return routes.weight if whole is None else whole[0].astype(np.float64)
 
 
 def _rows_to(goal: int, routed: _Routed, node: np.ndarray, code: np.ndarray, kinds: int) -> TableRows:
-    """The rows of the routes to one destination.
+    """Return table rows for the routes to one destination.
 
-    node, code   int64[R, H]  where each hop begins, and its port · kinds + class; −1 after the last hop
+    node, code   int64[R, H]  node where each hop begins, and the hop's port · kinds + class; −1 after the last hop
     """
     length = (code >= 0).sum(axis=1)
     width = int(code.max(initial=0)) + 1
@@ -231,9 +231,9 @@ def _rows_to(goal: int, routed: _Routed, node: np.ndarray, code: np.ndarray, kin
 
 
 def _rest_labels(goal: int, listed: np.ndarray, source: np.ndarray, begins: np.ndarray) -> tuple[np.ndarray, int]:
-    """(state int64 of every rest, state of arrived packets at the destination).
+    """Return (int64 state of the rest of a route, for every rest; state of arrived packets at the destination).
 
-    The states of a node are 0, 1, …; 0 is the state of packets injected there, and of a rest that all of them share.
+    The states of a node are 0, 1, …; 0 is the state of packets injected there, and of a rest that they all share.
     """
     node = listed[:, 1]
     size = int(max(node.max(initial=0), source.max(initial=0), goal)) + 1
@@ -252,7 +252,7 @@ def _rest_labels(goal: int, listed: np.ndarray, source: np.ndarray, begins: np.n
 
 
 def with_hop_counts(table: TableRouting, counted: np.ndarray) -> TableRouting:
-    """The same routing; the class of a hop is the number of counted hops that the packet has done before it.
+    """Return the same routing with new classes: a hop's class is the number of counted hops of the packet before it.
 
     counted   bool[N, P]  whether hops over each channel are counted
     """
@@ -294,9 +294,9 @@ def with_hop_counts(table: TableRouting, counted: np.ndarray) -> TableRouting:
 
 
 def _reached(table: TableRouting, adds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(configuration, count) int64[C'] each, ascending: all that packets reach, with the hops counted so far.
+    """List, ascending, the (configuration, number of counted hops so far), int64[C'] each, that packets can have.
 
-    adds   int64[R]  0 or 1, added to the count by each row
+    adds   int64[R]  whether the hop of each row counts: 0 or 1
     """
     of_counts: list[np.ndarray] = []
     begins = np.zeros(len(table.at), bool)  # of this count, the configurations in which packets first have it
@@ -331,9 +331,9 @@ def drawn_rows(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield, for hop 0, 1, … of B packets, (packets int64[K] on their way, their rows int64[K]).
 
-    source, destination  int[B]  terminals
-    draws                word h mod 4 of turn ⌊h / 4⌋ decides hop h: the first row of the configuration whose
-                         cumulative share exceeds word · 2⁻³²
+    source, destination  int[B]  nodes of terminals
+    draws                function from a turn to random words. Word h mod 4 of turn ⌊h / 4⌋ decides hop h: the packet
+                         takes the first row of its configuration whose cumulative share exceeds word · 2⁻³²
     """
     configuration = routing.entries(source, destination)
     packets = np.flatnonzero(configuration >= 0)
@@ -350,7 +350,7 @@ def drawn_rows(
 
 
 def _rows_at(routing: TableRouting, configuration: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """int64[K]: the first row of each configuration whose upper end exceeds the number in [0, 1), by bisection."""
+    """int64[K]: the first row of each configuration whose cumulative share exceeds `unit`, in [0, 1), by bisection."""
     low, high = routing.rows[configuration], routing.rows[configuration.astype(np.int64) + 1] - 1
     while (low < high).any():
         middle = (low + high) // 2

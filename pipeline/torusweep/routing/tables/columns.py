@@ -18,28 +18,28 @@ from torusweep.routing.tables.dumps import rows_of_dump
 from torusweep.routing.tables.rows import TableRows, table_routing
 from torusweep.tables.parquet import expect_valid, numbers, read_foreign
 
-COLUMNS = ("at", "destination", "to")  # that a table has at least; `port` may stand for `to`
-LEAST, MOST = 1e-100, 1e100  # sums and quotients of shares stay in the range of float64
+COLUMNS = ("at", "destination", "to")  # columns that every table has; `port` may replace `to`
+LEAST, MOST = 1e-100, 1e100  # of a share, so that sums and quotients stay in the range of float64
 MOST_ROWS = 100_000_000
 MOST_STATE = 2**31 - 1
 MOST_CLASSES = 16  # of virtual channels
 
 
 def table(topology: Topology, path: str) -> TableRouting:
-    """The rows of a CSV or Parquet file, or a matrix of next hops (docs/own-data.md).
+    """The routing of a CSV or Parquet file, as rows of next hops or as a matrix of next nodes (docs/own-data.md).
 
-    The columns are at, destination, and to (the next node) or port. These may be added: from (the node that the packet
+    The columns are at, destination, and to (the next node) or port. Optional columns: from (the node that the packet
     comes from, empty where it is injected) or input_port; state and next_state, which the packet carries (0 where it is
-    injected); virtual_channel (class of the next hop, for rule table); share (of packets, in any unit; equal without
-    it). A CSV file without a line of names is a matrix: line s, column t has the next node from s towards t, −1 where
-    there is none. Nodes of a network from a file or a graph are called as there; a matrix numbers them, in their order.
+    injected); virtual_channel (class of the next hop, for rule table); share (of packets, in any unit; by default all
+    equal). A CSV file without a line of names is a matrix: line s, column t has the next node from s towards t, −1 if
+    there is none. Nodes of a network from a file or a graph have their names from there; a matrix has them in order.
 
-    Also read, by their contents: forwarding tables of InfiniBand that ibroute, dump_fts and dump_lfts print, where the
-    network is ibnetdiscover's output; and Noxim's routing tables.
+    Two other kinds of file are recognised by their contents: InfiniBand's forwarding tables as ibroute, dump_fts and
+    dump_lfts print them, if the network is ibnetdiscover's output; and Noxim's routing tables.
 
     Pairs of terminals without a row at the source have no route: a traffic that uses such a pair is refused.
 
-    Constraint: a row for every packet that is injected, on all its way, and no loop.
+    Constraint: rows for every injected packet, at each node on its way, and no loop.
     Source: the file.
     """
     dumped = rows_of_dump(topology, located(path), default_memory())
@@ -54,7 +54,7 @@ def table(topology: Topology, path: str) -> TableRouting:
 
 
 def rows_of_matrix(topology: Topology, matrix: np.ndarray) -> TableRows:
-    """The rows of a matrix of next hops, number[N, N]: [at, destination] → node, −1 or the node itself: none."""
+    """Read a matrix of next nodes, number[N, N], by [at, destination]; −1 or the node itself means no next node."""
     nodes = topology.nodes
     if matrix.shape != (nodes, nodes):
         shape = " × ".join(map(str, matrix.shape))
@@ -81,12 +81,12 @@ def rows_of_matrix(topology: Topology, matrix: np.ndarray) -> TableRows:
 
 
 def _whole(matrix: np.ndarray) -> np.ndarray:
-    """int64: the numbers; −2 for one that is not finite."""
+    """int64: the numbers of a matrix, rounded towards 0; −2 for a number that is not finite or too large."""
     return np.where(np.isfinite(matrix) & (np.abs(matrix) < 2**31), matrix, -2).astype(np.int64)
 
 
 def rows_of_table(topology: Topology, table: pa.Table) -> TableRows:
-    """The rows of a table with the columns of `table`. Raises BadInput, which names the wrong column and row."""
+    """Read the rows of a table with the columns of `table`. Raises BadInput, which names the wrong column and row."""
     names = _names(table)
     at, destination = (_nodes(topology, table, name) for name in ("at", "destination"))
     if "to" in names:
@@ -110,7 +110,7 @@ def rows_of_table(topology: Topology, table: pa.Table) -> TableRows:
 
 
 def _names(table: pa.Table) -> set[str]:
-    """The names of the columns to read."""
+    """Return the names of a table's columns. Raises BadInput if a column is missing, or two exclude each other."""
     names = table.column_names
     got = one_line(", ".join(names)) or "none"
     for name in ("at", "destination"):
@@ -145,7 +145,7 @@ def _counted(table: pa.Table, name: str, most: int) -> np.ndarray | None:
 
 
 def _inputs(topology: Topology, table: pa.Table, names: set[str], at: np.ndarray) -> np.ndarray | None:
-    """int64[R]: the node that each row's packets come from, −1 = injected; None without such a column."""
+    """int64[R]: the node that each row's packets come from, −1 = injected; None if no column gives it."""
     name = next((name for name in ("from", "input_port") if name in names), None)
     if name is None:
         return None
@@ -174,7 +174,7 @@ def _inputs(topology: Topology, table: pa.Table, names: set[str], at: np.ndarray
 
 
 def _ports_to(topology: Topology, at: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """int64[R]: the port of each node that leads to another one, −1 = no link."""
+    """int64[R]: the lowest port of each node `at` that leads to the node `to`; −1 = no link."""
     port = np.full(len(at), NO_PORT, np.int64)
     for number in range(topology.ports.shape[1] - 1, -1, -1):
         port[topology.ports[at, number] == to] = number
@@ -184,7 +184,7 @@ def _ports_to(topology: Topology, at: np.ndarray, to: np.ndarray) -> np.ndarray:
 def _expect_link(
     name: str, leads: np.ndarray, given: np.ndarray, row_of: tuple[np.ndarray, np.ndarray], topology: Topology
 ) -> None:
-    """Refuse the first row that leads nowhere; row_of: at and destination of each."""
+    """Raise BadInput for the first row that leads along no link. row_of: columns at and destination of the rows."""
     if leads.all():
         return
     row = int(np.argmin(leads))
@@ -206,7 +206,7 @@ def _neighbours(topology: Topology, node: int) -> str:
 
 
 def columns_of(topology: Topology, rows: TableRows) -> pa.Table:
-    """The rows as a table that `rows_of_table` reads, without columns that are empty in all rows."""
+    """Return rows as a table that `rows_of_table` reads, without columns that are None."""
     return pa.table(dict(_columns(topology, rows)))
 
 

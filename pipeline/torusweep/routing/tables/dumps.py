@@ -18,7 +18,7 @@ from torusweep.routing.tables.rows import TableRows
 from torusweep.tables.parquet import content_of
 
 SHOWN = 60
-MEMORY_PER_BYTE = 64  # of the file: an entry takes 9 bytes in it at least
+MEMORY_PER_BYTE = 64  # memory per byte of the file, in which an entry has at least 9 bytes
 GUID = re.compile(r"\bguid 0x([0-9a-fA-F]+)")
 ENTRY = re.compile(r"0x([0-9a-fA-F]{4})\s+(\d{3})\b")
 NO_OUTPUT = 255  # of a LID without a route
@@ -31,7 +31,7 @@ BEGINS = {
 
 
 def rows_of_dump(topology: Topology, path: Path, memory: int) -> TableRows | None:
-    """The rows of such a file; None if it is none, or cannot be read. Raises BadInput, which names the line."""
+    """Read the rows of a dump of InfiniBand or Noxim; None for any other file. Raises BadInput that names a line."""
     try:
         with path.open("rb") if path.is_file() else BytesIO() as file:
             head = file.read(1 << 16)
@@ -47,8 +47,8 @@ def rows_of_dump(topology: Topology, path: Path, memory: int) -> TableRows | Non
 def _forwarding(topology: Topology, lines: list[str]) -> TableRows:
     """Read the output of ibroute, dump_fts or dump_lfts, or OpenSM's dump: a port for each LID, switch by switch.
 
-    The network must come from ibnetdiscover's output, which gives the owners of LIDs and ends of ports. Of several LIDs
-    of an adapter (lmc), the first is read. Adapters send to their switch.
+    The network must come from ibnetdiscover's output, which gives the owners of LIDs and the ends of ports. If an
+    adapter has several LIDs (lmc), only the first is read. Adapters send to their switch.
     Source: infiniband-diags, dump_fts.c (dump_unicast_tables); opensm, osm_dump.c (dump_ucast_lfts).
     """
     fabric = _fabric(topology)
@@ -105,10 +105,10 @@ def _fabric(topology: Topology) -> Fabric:
 
 
 def _noxim(topology: Topology, lines: list[str]) -> TableRows:
-    """Read Noxim's routing table: node, link of arrival (from its own node: injected), destination, outputs.
+    """Read Noxim's routing table. A line has a node, the link of arrival, the destination and the outputs.
 
-    From column 22 on, admissible outputs are listed as 5->6, with commas; packets divide equally among them. Nodes are
-    numbered row by row, as in a mesh.
+    A link of arrival from the node itself means injection. From column 22 on, permitted outputs are listed as 5->6,
+    with commas; packets divide equally among them. Nodes are numbered row by row, as in a mesh.
     Source: davidepatti/noxim, commit 07f7ae2, src/GlobalRoutingTable.cpp (load).
     """
     columns: tuple[list[int], ...] = ([], [], [], [])
@@ -142,7 +142,7 @@ def _noxim(topology: Topology, lines: list[str]) -> TableRows:
 def _rows(
     topology: Topology, at: list[int], destination: list[int], to: list[int], came: list[int] | None
 ) -> TableRows:
-    """Rows of next nodes. Raises BadInput for the first next node without a link to it."""
+    """Make rows from columns of nodes, destinations and next nodes. Raises BadInput if no link leads to a next node."""
     tails, heads = np.array(at, np.int64), np.array(to, np.int64)
     port = np.full(len(tails), -1, np.int64)
     for number in range(topology.ports.shape[1] - 1, -1, -1):

@@ -29,10 +29,10 @@ def routing_of(topology: Topology, given: Any, name: str | None = None) -> str |
 
     given   a spelling; a `GivenRouting`; a table of rows (Arrow, pandas, Polars, dict of columns: `table_from`); a
             matrix of next nodes, int[N, N]; or a function (at, destination) → next node, or list of (node, share)
-    name    in tables and messages; by default the function's name, "lambda 1", … for nameless functions, or
-            "given routing 1", …
+    name    name of the routing in tables and messages; by default the function's name, "lambda 1", … for functions
+            without a name, and "given routing 1", … for tables and matrices
 
-    Raises BadInput if it does not route the network (`table_routing`), or is none of these.
+    Raises BadInput if `given` does not route the network (`table_routing`), or has another type.
     """
     if isinstance(given, str | GivenRouting):
         return given
@@ -49,7 +49,7 @@ def routing_of(topology: Topology, given: Any, name: str | None = None) -> str |
 
 
 def _name_of(function: Callable[..., Any]) -> str:
-    """The name of a function. A lambda gets a number, the same whenever it is given again."""
+    """Return the name of a function. A lambda gets a number, which stays the same if it is given again."""
     name = str(getattr(function, "__name__", "function"))
     if name != "<lambda>":
         return name
@@ -59,10 +59,10 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 def table_from(topology: Topology, given: Any) -> TableRouting:
-    """A routing from a table in memory with the columns of `table(path=…)`, or from a matrix of next nodes.
+    """Make a routing from a table in memory with the columns of `table(path=…)`, or from a matrix of next nodes.
 
     given   pyarrow.Table; anything with Arrow's stream interface (pandas, Polars, DuckDB); a dict of columns; or a
-            matrix int[N, N], [at, destination] → node, −1 or the node itself: none
+            matrix int[N, N] of next nodes, by [at, destination], in which −1 or the node itself means none
     """
     if isinstance(given, pa.Table):
         return table_routing(topology, rows_of_table(topology, given), partial=True)
@@ -88,7 +88,7 @@ def table_from(topology: Topology, given: Any) -> TableRouting:
 
 
 def table_from_function(topology: Topology, function: NextHops) -> TableRouting:
-    """A routing from a function (at, destination) → the next node, or a list of (next node, share).
+    """Make a routing from a function (at, destination) → the next node, or a list of (next node, share).
 
     Nodes have the names of the network's graph or file. The function is called once for every node that packets to a
     destination reach, never at the destination. Its exceptions pass through.
@@ -122,7 +122,7 @@ def table_from_function(topology: Topology, function: NextHops) -> TableRouting:
 
 
 def _answer(answer: Any, at: Any, destination: Any, known: Mapping[Any, int]) -> list[tuple[Any, float]]:
-    """The next nodes and their shares, checked."""
+    """Return a function's answer as a list of (next node, share). Raises BadInput for an answer of another form."""
     if _is_node(answer, known):
         return [(answer, 1.0)]
     pairs = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else []
@@ -143,5 +143,5 @@ def _is_node(given: Any, known: Mapping[Any, int]) -> bool:
 
 
 def _is_share(given: Any) -> bool:
-    """Whether this is a number in the range of shares; whole numbers may be too large for float64."""
+    """Whether an object is a number in the range of shares; it may be a whole number too large for float64."""
     return isinstance(given, Real) and bool(LEAST <= given <= MOST)  # type: ignore[operator]  # typeshed's Real has no order

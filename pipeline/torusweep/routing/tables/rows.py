@@ -1,6 +1,6 @@
-"""Check the rows of a routing table, in any order, and make a `TableRouting` of them.
+"""Check the rows of a routing table, in any order, and make a `TableRouting` from them.
 
-If the table is wrong, say where a packet gets stuck, or round which loop packets would go.
+If the table is wrong, the error says where a packet gets stuck, or round which loop packets would go.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.quantities import counted
 from torusweep.routing.forms import Headers, TableRouting
 
-MOST_IN_WORDS = 16  # nodes of a way
+MOST_IN_WORDS = 16  # nodes of a path that an error names
 ARRIVED = -1
 
 
 class Ways(NamedTuple):
-    """Configurations, as in `TableRouting`, in any order, and where their rows lead.
+    """Configurations, as in `TableRouting` but in any order, and where their rows lead.
 
     nodes         int        number of nodes
     first, at, rows          as in `TableRouting`
     head          int64[R]   node that each row leads to
-    next          int64[R]   configuration there, −1 = arrived, −2 = none fits
-    pair, entry   int64[E]   as in `TableRouting`
+    next          int64[R]   configuration at that node; −1 = arrived, −2 = no configuration fits
+    pair, entry   int64[E]   `entry_pair` and `entry` of `TableRouting`
     """
 
     nodes: int
@@ -40,7 +40,7 @@ class Ways(NamedTuple):
 
 
 def stuck_words(ways: Ways, where: int) -> str:
-    """Describe the first packets to the destination of configuration `where` that reach a node without a row."""
+    """Describe, for the destination of configuration `where`, the first packets that reach a node without a row."""
     goal = _goal(ways, where)
     for pair, entry in zip(ways.pair.tolist(), ways.entry.tolist()):
         if pair // ways.nodes != goal:
@@ -66,7 +66,7 @@ def stuck_words(ways: Ways, where: int) -> str:
 
 
 def loop_words(ways: Ways, where: int) -> str:
-    """Describe the first loop on the way to the destination of configuration `where`, whatever its rows' shares."""
+    """Describe the first loop that packets to the destination of configuration `where` can reach, by any rows."""
     goal, done = _goal(ways, where), set[int]()
     for pair, entry in zip(ways.pair.tolist(), ways.entry.tolist()):
         if pair // ways.nodes == goal:
@@ -79,7 +79,7 @@ def loop_words(ways: Ways, where: int) -> str:
 
 
 def _circle_from(ways: Ways, entry: int, done: set[int]) -> list[int]:
-    """A circle of configurations, found depth first; [] without one. Adds configurations outside circles to `done`."""
+    """Find a loop of configurations depth first; [] if there is none. Adds configurations outside loops to `done`."""
     if entry in done:
         return []
     way, places, row = [entry], {entry: 0}, [int(ways.rows[entry])]
@@ -112,16 +112,16 @@ def _arrows(nodes: list[int]) -> str:
 
 
 class TableRows(NamedTuple):
-    """The rows of a routing table, R of them, in any order; None stands for the same value in all rows.
+    """The R rows of a routing table, in any order. A column of None has the same value in all rows.
 
-    at           int64[R]    node
-    destination  int64[R]
+    at           int64[R]    node at which the packet is
+    destination  int64[R]    destination node of the packet
     port         int64[R]    port of `at` to take; −1: the packet, which is at its destination, leaves the network
-    input        int64[R]    node that the packet comes from, −1 = injected at `at`; None: any node
-    state        int64[R]    ≥ 0, state of the packet, which is injected in state 0. None: 0
-    following    int64[R]    ≥ 0, state of the packet after this hop. None: 0
-    kind         int64[R]    ≥ 0, class of the packet's virtual channel on this hop. None: 0
-    weight       float64[R]  > 0: the rows of a configuration divide its packets in these proportions. None: equally
+    input        int64[R]    node that the packet comes from, −1 = injected at `at`; None if any node will do
+    state        int64[R]    state ≥ 0 of the packet, which is injected in state 0; None if always 0
+    following    int64[R]    state ≥ 0 of the packet after this hop; None if always 0
+    kind         int64[R]    class ≥ 0 of the packet's virtual channel on this hop; None if always 0
+    weight       float64[R]  proportion > 0 in which the rows of a configuration divide its packets; None if equal
     """
 
     at: np.ndarray
@@ -135,7 +135,7 @@ class TableRows(NamedTuple):
 
 
 class _Keys(NamedTuple):
-    """Numbers of configurations: destination, node, input, state, in this order of rank."""
+    """Number configurations by destination, node, input and state, in this order of significance."""
 
     nodes: int
     inputs: int
@@ -151,16 +151,16 @@ class _Keys(NamedTuple):
 def table_routing(
     topology: Topology, rows: TableRows, *, lost: np.ndarray | None = None, partial: bool = False
 ) -> TableRouting:
-    """Make the routing that the rows describe, whatever their order.
+    """Make the routing that rows in any order describe.
 
-    lost      as in `TableRouting`: pairs whose packets are left out, whatever the rows
+    lost      pairs, as in `TableRouting`, whose packets are left out, even if they have rows
     partial   whether pairs of terminals may have no row at the source
 
-    Readers have checked that numbers are in range and that ports lead somewhere, since they know a number's place.
-    Rows that packets between terminals do not reach are left out.
+    Callers must have checked that numbers are in range and that ports have links. Rows that packets between terminals
+    do not reach are left out.
 
     Raises BadInput for a row that is listed twice, and for the first pair whose packet gets stuck or would not arrive;
-    Refused for too many nodes and states to number.
+    Refused if there are too many nodes and states to number.
     """
     keys = _keys(topology, rows)
     count = len(rows.at)
@@ -212,7 +212,7 @@ def _keys(topology: Topology, rows: TableRows) -> _Keys:
 
 
 def _expect_single(rows: TableRows, order: np.ndarray, columns: tuple[np.ndarray, ...]) -> None:
-    """Refuse a row that occurs twice."""
+    """Raise BadInput for the first row that occurs twice."""
     same = np.ones(max(len(order) - 1, 0), bool)
     for column in columns:
         same &= np.diff(column[order]) == 0
@@ -226,7 +226,7 @@ def _expect_single(rows: TableRows, order: np.ndarray, columns: tuple[np.ndarray
 
 
 def _places(configuration: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """int64: the place of each key among the configurations; −1 if it is missing."""
+    """int64[K]: the index of each of K keys among the configurations, which are ascending; −1 if it is missing."""
     if not len(configuration):
         return np.full(len(key), ARRIVED)
     place = np.minimum(np.searchsorted(configuration, key), len(configuration) - 1)
@@ -236,7 +236,7 @@ def _places(configuration: np.ndarray, key: np.ndarray) -> np.ndarray:
 def _entries(
     topology: Topology, configuration: np.ndarray, keys: _Keys, lost: np.ndarray | None, partial: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(pair int64[E], configuration int64[E]) of the packets that use the network; see `TableRouting`.
+    """Return `entry_pair` and `entry` of `TableRouting`, int64[E] each: pairs, and where their packets are injected.
 
     Raises BadInput for the first pair of terminals without a row at its source, unless `partial`.
     """
@@ -267,10 +267,10 @@ def _arranged(
     headers: Headers | None,
     lost: np.ndarray | None,
 ) -> TableRouting:
-    """The configurations in order, without those that no packet reaches.
+    """Make a `TableRouting` of the configurations in `order`, which leaves out those that no packet reaches.
 
-    arrays    at, rows, port, kind, next and weight of `TableRouting`, in the old order
-    entries   entry_pair and entry, in the old order
+    arrays    `at`, `rows`, `port`, `kind`, `next` and `weight` of `TableRouting`, in the old order
+    entries   `entry_pair` and `entry` of `TableRouting`, in the old order
     """
     at, rows, port, kind, onwards, weight = arrays
     place = np.full(len(at), ARRIVED)
@@ -309,7 +309,7 @@ def _headers(keys: _Keys, configuration: np.ndarray, following: np.ndarray) -> H
 
 
 def table_of_kernel(routing: TableRouting) -> Table:
-    """The arrays that `torusweep_kernels.forwarding` takes."""
+    """Return the arrays of a table routing in the form that `torusweep_kernels.forwarding` takes."""
     width = routing.topology.ports.shape[1]
     link = routing.at.astype(np.int64)[routing.owner] * width + routing.port
     link = np.where(routing.port == NO_PORT, -1, link).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Chakra execution traces as workloads: a file for each rank, as ASTRA-sim reads them."""
+"""Read Chakra execution traces as workloads: a file for each rank, as ASTRA-sim reads them."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ COLLECTIVES = (
     *("reduce_scatter", "reduce_scatter", BARRIER),
 )
 NOT_REPLAYED = ("gather", "scatter")
-ALL_RANKS = ("", "0")  # process groups that, if no file names their ranks, have all
-# what a note counts: (thing, what is done with it)
+ALL_RANKS = ("", "0")  # process groups that have all ranks if no file lists their ranks
+# what a note counts: (thing, how it is replayed)
 LAUNCH = ("communication node", "on the host without comm_size: replayed with the recorded duration")
 NO_NODE = ("node", "of type INVALID: no time")
 MEMORY = ("memory node", "of any size: replayed with the recorded duration")
@@ -60,23 +60,24 @@ _NUMBERED = re.compile(r"(.+)\.0\.et")
 def chakra(
     target: Target,
     path: TraceFile,
-    groups: Annotated[str | None, Meaning("JSON file of process groups and their ranks, as ASTRA-sim's")] = None,
-    algorithm: Annotated[Algorithm, Meaning("of all_reduce, all_gather, reduce_scatter")] = "one_way_ring",
+    groups: Annotated[str | None, Meaning("JSON file of process groups and their ranks, as for ASTRA-sim")] = None,
+    algorithm: Annotated[Algorithm, Meaning("for all_reduce, all_gather, reduce_scatter")] = "one_way_ring",
     cycles_per_us: CyclesPerMicrosecond = None,
     flit_bytes: FlitBytes = None,
     eager_bytes: EagerBytes = None,
 ) -> Workload:
-    """The messages of MLCommons Chakra execution traces, a file a rank; path is the first, as app.0.et alone.
+    """The messages of MLCommons Chakra execution traces, a file per rank; path names rank 0's file, as app.0.et.
 
-    A node begins when those of its data_deps and ctrl_deps are finished. COMP, MEM_LOAD and MEM_STORE nodes take
+    A node begins when the nodes in its data_deps and ctrl_deps are finished. COMP, MEM_LOAD and MEM_STORE nodes take
     duration_micros, of `cycles_per_us` cycles each. COMM_SEND and COMM_RECV nodes (comm_dst, comm_src, comm_size,
-    comm_tag) are matched as in `goal`; so is `eager_bytes`. COMM_COLL nodes (comm_type, comm_size, pg_name) become
-    the messages of `algorithm` between the ranks of their process group, in the order of the group: all_to_all,
-    broadcast and reduce send every message at once, a barrier is a dissemination; gather and scatter are refused. The
-    n-th collectives of a group in all its files belong together. comm_size is what a rank brings, so an all_gather
-    gives each rank N times as much (ASTRA-sim, Ring.cc). Groups come from metadata nodes with "pg_name" and "ranks"
-    and from the file `groups`, {"1": [0, 1]}; an empty name, and "0" where nothing else is known, is all ranks. What
-    is not replayed as it was (nodes without a duration, involved_dim, roots that no file names) a note counts.
+    comm_tag) are matched as in `goal`, where `eager_bytes` is also explained. COMM_COLL nodes (comm_type, comm_size,
+    pg_name) become the messages of `algorithm` between the ranks of their process group, in the group's order:
+    all_to_all, broadcast and reduce send every message at once, a barrier is a dissemination; gather and scatter are
+    refused. The n-th collectives of a group in all its files belong together. comm_size is what a rank contributes,
+    so an all_gather gives each rank N times as much (ASTRA-sim, Ring.cc). Groups come from metadata nodes with
+    "pg_name" and "ranks" and from the file `groups`, {"1": [0, 1]}. An empty name means all ranks, and so does "0" if
+    no file lists its ranks. Notes count what is not replayed as recorded: nodes without a duration, involved_dim, and
+    roots that no file names.
     Source: mlcommons/chakra, schema/protobuf/et_def.proto and src/feeder; astra-sim/astra-sim, Workload.cc.
     """
     where = printable(Path(path))
@@ -92,12 +93,12 @@ def chakra(
 
 
 def rank_files(path: str) -> list[Path]:
-    """The files of all ranks, beside that of rank 0. Raises BadInput where the name is not that of a rank 0's file."""
+    """List the files of all ranks, given the file of rank 0. Raises BadInput unless `path` is named as a rank 0's."""
     first = located(path)
     found = _NUMBERED.fullmatch(first.name)
     if found is None:
         raise BadInput(
-            f"{printable(first)}: expected the trace of rank 0, NAME.0.et, beside which those of the others are;"
+            f"{printable(first)}: expected the trace of rank 0, NAME.0.et, next to the traces of the other ranks;"
             " name that file"
         )
     files = [first]
@@ -107,7 +108,7 @@ def rank_files(path: str) -> list[Path]:
 
 
 class _Reader:
-    """Reads the files of all ranks, and counts what is not replayed as it was."""
+    """Reads the files of all ranks, and counts what is not replayed as recorded."""
 
     def __init__(self, where: str, ranks: int, clock: Clock) -> None:
         self.where, self.ranks, self.clock = where, ranks, clock
@@ -116,7 +117,7 @@ class _Reader:
         self.different: Counter[tuple[str, str]] = Counter()  # a thing, and what is done with it
 
     def read_groups(self, path: Path) -> None:
-        """Process groups of a JSON file."""
+        """Read process groups from a JSON file."""
         place = printable(path)
         content = trace_content(path, "process groups as JSON")
         try:
@@ -129,7 +130,7 @@ class _Reader:
             self._add_group(name, ranks, place)
 
     def read(self, rank: int, path: Path) -> list[TraceOperation]:
-        """The operations of a rank."""
+        """Read the operations of a rank from its file."""
         where = printable(path)
         content = trace_content(path, "a Chakra trace")
         operations: list[TraceOperation] = []
@@ -214,7 +215,7 @@ class _Reader:
         return TraceCollective(operation, str(group), size, root)
 
     def groups_of(self, ranks: list[list[TraceOperation]]) -> dict[str, list[int]]:
-        """The ranks of every process group that a collective names; also sets the sizes of all_gathers."""
+        """Return the ranks of every process group that a collective names, and set the sizes of all_gathers."""
         for rank, operations in enumerate(ranks):
             for one in operations:
                 if one.collective is None:
@@ -242,7 +243,7 @@ class _Reader:
         return [f"{counted(many, thing)} {done}" for (thing, done), many in self.different.items()]
 
     def _add_groups(self, text: str, place: str) -> None:
-        """Process groups of a metadata node: a list with a JSON text [{"pg_name": "1", "ranks": [0, 1]}]."""
+        """Add the process groups in a metadata node's list, with a JSON text [{"pg_name": "1", "ranks": [0, 1]}]."""
         if "pg_name" not in text:
             return
         try:
@@ -257,7 +258,7 @@ class _Reader:
             self._add_group(name, ranks or list(range(self.ranks)), place)
 
     def _add_group(self, name: Any, ranks: Any, place: str) -> None:
-        """A process group; the files of its ranks may all name it, alike."""
+        """Add a process group. The files of its ranks may all list it; they must list the same ranks."""
         whole = isinstance(ranks, list) and all(type(rank) is int and 0 <= rank < self.ranks for rank in ranks)
         shown = one_line(name, SHOWN)
         if not whole or not ranks or len(set(ranks)) < len(ranks):

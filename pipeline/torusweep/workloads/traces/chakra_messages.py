@@ -1,4 +1,4 @@
-"""The messages of Chakra's protobuf schema that a workload needs, declared field by field.
+"""Declarations of the messages in Chakra's protobuf schema that a workload needs, field by field.
 
 Source: mlcommons/chakra, schema/protobuf/et_def.proto (version 1.0.0). Fields that are not declared here are skipped.
 """
@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 
 Field = descriptor_pb2.FieldDescriptorProto
 PACKAGE = "ChakraProtoMsg"
-# the values that an attribute may have, of which it has one; lists are not read
+# possible fields of an attribute's value, of which it has one; lists are not read
 VALUES = {
     "double_val": (3, Field.TYPE_DOUBLE),
     "float_val": (5, Field.TYPE_FLOAT),
@@ -30,7 +30,7 @@ VALUES = {
     "bool_val": (27, Field.TYPE_BOOL),
     "string_val": (29, Field.TYPE_STRING),
 }
-LONGEST_LENGTH = 5  # bytes of a length: 32 bits, seven in each
+LONGEST_LENGTH = 5  # bytes of a length of 32 bits, with seven bits per byte
 POOL = descriptor_pool.DescriptorPool()
 
 
@@ -39,9 +39,9 @@ class Damaged(ValueError):
 
 
 def nodes_of(content: bytes) -> Iterator[Any]:
-    """The nodes of a Chakra execution trace: messages, each after its length, of which the first is the metadata.
+    """Yield the nodes of a Chakra execution trace: messages, each after its length; the first is metadata.
 
-    Raises Damaged where the bytes are no such messages.
+    Raises Damaged if the bytes are no such messages.
     """
     for number, message in enumerate(_messages(content)):
         try:
@@ -53,13 +53,13 @@ def nodes_of(content: bytes) -> Iterator[Any]:
 
 
 def attributes_of(node: Any) -> dict[str, Any]:
-    """The attributes of a node that have a single value, by name."""
+    """Return a node's attributes that have a single value, by name."""
     kinds = ((one, one.WhichOneof("value")) for one in node.attr)
     return {one.name: getattr(one, kind) for one, kind in kinds if kind is not None}
 
 
 def _messages(content: bytes) -> Iterator[bytes]:
-    """The bytes of each message; before them stands their number, seven bits a byte, the lowest first."""
+    """Yield the bytes of each message, which follow their number, stored with seven bits per byte, lowest first."""
     place = 0
     while place < len(content):
         begin, length = place, 0

@@ -1,4 +1,4 @@
-"""GOAL schedules as workloads: the text that LogGOPSim's schedgen writes and its txt2bin reads."""
+"""Read GOAL schedules as workloads: the text that LogGOPSim's schedgen writes and its txt2bin reads."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def goal(
 ) -> Workload:
     """The messages of a GOAL schedule, as LogGOPSim's tools write it; app.goal alone is the same as path="app.goal".
 
-    `calc` counts nanoseconds: `cycles_per_us` cycles are a microsecond, and a part of a cycle counts as one. A flit
-    has `flit_bytes` bytes; a message has one at least. The n-th `send` from one rank to another with a tag is
-    received by the n-th `recv` with that tag. A sender goes on at once; with `eager_bytes`, a longer message is sent
-    when its receive is posted, and its sender waits until it has arrived (LogGOPSim's S). `a requires b`: a begins
-    when b is finished; `a irequires b`: when b has begun. `cpu` and `nic` are read and not modelled: calculations
-    that do not depend on each other take place at the same time, which a note counts.
+    `calc` counts nanoseconds: `cycles_per_us` cycles are a microsecond, and a part of a cycle counts as a whole one. A
+    flit has `flit_bytes` bytes; a message has at least one flit. The n-th `send` from one rank to another with a tag is
+    received by the n-th `recv` with that tag. A sender continues at once; but a message longer than `eager_bytes` is
+    sent only when its receive is posted, and its sender waits until it has arrived (LogGOPSim's S). `a requires b`: a
+    begins when b is finished; `a irequires b`: a begins when b has begun. `cpu` and `nic` are read but not modelled:
+    calculations that do not depend on each other may overlap, which a note counts.
     Source: LogGOPSim (github.com/spcl/LogGOPSim), src/LogGOPSim/txt2bin.re, which defines the text, and LogGOPSim.cpp;
     Hoefler, Siebert & Lumsdaine 2009 (GOAL); Hoefler, Schneider & Lumsdaine 2010 (LogGOPSim).
     """
@@ -76,7 +76,7 @@ def goal(
 
 
 class _Reader:
-    """Reads a schedule line by line."""
+    """Reads the text of a GOAL schedule line by line."""
 
     def __init__(self, where: str, terminals: int, clock: Clock, notes: list[str]) -> None:
         self.where, self.terminals, self.clock, self.notes = where, terminals, clock, notes

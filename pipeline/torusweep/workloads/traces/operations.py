@@ -1,4 +1,4 @@
-"""What a trace holds, in whatever format: the operations of each rank, and which of them wait for which."""
+"""The contents of a trace, independent of its format: the operations of each rank, and which wait for which."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ OPERATION_BYTES = 1500  # peak memory per operation, its steps in `replay` inclu
 
 CyclesPerMicrosecond = Annotated[
     int | None,
-    Whole(1, f"its clock in MHz; by default the network's, {CYCLES_PER_MICROSECOND:,} where it has no units", 10**6),
+    Whole(1, f"clock in MHz; by default the network's, or {CYCLES_PER_MICROSECOND:,} if it has no units", 10**6),
 ]
 FlitBytes = Annotated[
     int | None, Whole(1, f"bytes of a flit; by default the simulation's, {FLIT_BYTES}", MOST_FLIT_BYTES)
 ]
 EagerBytes = Annotated[
     int | None,
-    Whole(0, "longest message whose sender goes on at once; a longer one waits for its receive and is waited for"),
+    Whole(0, "longest message whose sender continues at once; senders of longer ones wait until they have arrived"),
 ]
 TraceFile = Annotated[str, Meaning("the file, relative to the current directory")]
 BARRIER = "barrier"
@@ -38,10 +38,10 @@ BARRIER = "barrier"
 class TraceCollective(NamedTuple):
     """A rank's part in a collective operation.
 
-    operation  a name of collectives.OPERATIONS, or BARRIER
-    group      name of its process group
-    bytes      of the operation's size as collectives.operations defines it
-    root       rank; of broadcast and reduce
+    operation  a name in collectives.OPERATIONS, or BARRIER
+    group      name of the process group
+    bytes      size of the operation in bytes, as collectives.operations defines it
+    root       root's rank, for broadcast and reduce; else −1
     """
 
     operation: str
@@ -54,13 +54,13 @@ class TraceCollective(NamedTuple):
 class TraceOperation:
     """One operation of a rank.
 
-    place    for messages: the file and the line or node
-    name     unique within its rank
-    after    operations of the same rank, by their numbers in its list, that must be finished before it begins
-    beside   operations of the same rank that must have begun
+    place    file, and line or node, for error messages
+    name     name of the operation, unique in its rank
+    after    numbers, in the rank's list, of operations that must be finished before this operation begins
+    beside   numbers, in the rank's list, of operations that must have begun before this operation begins
     peer     the other rank of a send or a receive
-    cycles   of a calculation
-    lane     what it calculates on: a CPU of the rank, or a stream; those of one lane follow each other in reality
+    cycles   duration of a calculation
+    lane     CPU or stream of a calculation; in reality, calculations on the same lane never overlap
     """
 
     place: str
@@ -77,7 +77,7 @@ class TraceOperation:
 
 
 class Trace(NamedTuple):
-    """A trace: operations of each rank, ranks of each process group, and notes on parts not replayed as they were."""
+    """A trace: operations of each rank, ranks of each process group, and notes on parts not replayed as recorded."""
 
     where: str
     ranks: list[list[TraceOperation]]
@@ -86,7 +86,7 @@ class Trace(NamedTuple):
 
 
 def clock_of_trace(target: Target, cycles_per_us: int | None, flit_bytes: int | None) -> tuple[Clock, list[str]]:
-    """(the clock of a trace, notes): what the trace's spelling says comes before the network's own clock."""
+    """Return (clock of a trace, notes). Values in the trace's spelling take precedence over the network's own clock."""
     own = target.clock
     clock = own.with_cycles(cycles_per_us)._replace(flit_bytes=flit_bytes or own.flit_bytes)
     if own.cycle is None or clock.cycle in (None, own.cycle):
@@ -97,7 +97,7 @@ def clock_of_trace(target: Target, cycles_per_us: int | None, flit_bytes: int | 
 
 
 def cycles_of(nanoseconds: int, clock: Clock, place: str) -> int:
-    """Whole cycles of a time, rounded up. Raises BadInput for more than a message may be delayed."""
+    """Number of cycles of a time, rounded up. Raises BadInput if it exceeds the largest delay of a message."""
     cycles = clock.cycles(nanoseconds)
     if cycles > MOST_DELAY:
         raise BadInput(
@@ -108,14 +108,14 @@ def cycles_of(nanoseconds: int, clock: Clock, place: str) -> int:
 
 
 def trace_content(path: Path, what: str) -> bytes:
-    """The bytes of a file; what: it is, for messages: 'a GOAL schedule'. Raises as `content_of`."""
+    """Read the bytes of a file. what: expected kind of file, as 'a GOAL schedule'. Raises as `content_of` does."""
     most = default_memory() // MEMORY_PER_BYTE
     remedy = "; take a shorter part of the trace"
     return content_of(path, what=what, most_bytes=most, remedy=remedy, where=f"{printable(path)}: ")
 
 
 def check_memory(needed: int, what: str, where: str) -> None:
-    """Raise Refused where so many bytes for `what` are too many."""
+    """Raise Refused if `what` needs more bytes of memory, `needed`, than the limit allows."""
     if needed > default_memory():
         raise Refused(
             f"{where}: {what} or more need about {needed / 2**30:.2g} GiB, the limit is"
@@ -124,7 +124,7 @@ def check_memory(needed: int, what: str, where: str) -> None:
 
 
 def check_ranks(ranks: int, terminals: int, where: str) -> None:
-    """Raise BadInput where a trace has no ranks, or more than there are terminals."""
+    """Raise BadInput if a trace has no ranks, or more ranks than there are terminals."""
     if not 1 <= ranks <= terminals:
         raise BadInput(
             f"{where}: expected 1 … {terminals:,} ranks, a terminal for each, got {ranks:,}; choose a larger network"
@@ -132,11 +132,11 @@ def check_ranks(ranks: int, terminals: int, where: str) -> None:
 
 
 def overlapping(operations: list[TraceOperation], order: Iterable[int]) -> int:
-    """How many calculations of a rank may overlap another one of the same lane.
+    """Number of calculations of a rank that may overlap an earlier calculation on the same lane.
 
-    order  numbers of the operations, each after all that it waits for
+    order  numbers of the operations, each after all operations that it waits for
     """
-    reached: list[dict[int, int]] = [{}] * len(operations)  # per lane, how many calculations lie surely before
+    reached: list[dict[int, int]] = [{}] * len(operations)  # per lane, number of calculations that must come before
     done: dict[int, int] = {}
     found = 0
     for number in order:

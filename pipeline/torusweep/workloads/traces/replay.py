@@ -1,6 +1,6 @@
-"""The operations of a trace as messages between tasks: what each waits for, and what is not replayed as it was.
+"""Turn the operations of a trace into messages between tasks, with what each waits for, and note what differs.
 
-The messages of a collective operation between ranks, by the algorithms of `torusweep.collectives`.
+The messages of a collective operation between ranks follow the algorithms of `torusweep.collectives`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from torusweep.workloads.traces.operations import (
     overlapping,
 )
 
-# those that need no links, only ranks; "one_way_ring" is ASTRA-sim's and NCCL's ring
+# algorithms that need ranks but no links; "one_way_ring" is the ring of ASTRA-sim and NCCL
 Algorithm = Literal["one_way_ring", "ring", "direct", "halving_doubling"]
 DIRECT = "direct"
 GATHERS = ("all_reduce", "all_gather", "reduce_scatter")
@@ -43,14 +43,14 @@ BEGIN, MESSAGE, END = range(3)  # the steps of an operation
 
 
 def expanded(operation: str, ranks: int, size: int, root: int, algorithm: str) -> list[Messages]:
-    """The messages (source, destination, bytes) of each step of a collective between ranks 0 … ranks − 1.
+    """List the messages (source, destination, bytes) of each step of a collective between ranks 0 … ranks − 1.
 
-    size       bytes, as torusweep.collectives.operations defines it
-    root       of broadcast and reduce
-    algorithm  of all_reduce, all_gather and reduce_scatter; the others are direct: every message at once. A barrier
-               is a dissemination: in step i, rank r tells rank r + 2^i (Hensgen, Finkel & Manber 1988)
+    size       size in bytes, as torusweep.collectives.operations defines it
+    root       rank that is the root of a broadcast or reduce
+    algorithm  algorithm of all_reduce, all_gather and reduce_scatter. Other operations send every message at once,
+               but a barrier is a dissemination: in step i, rank r tells rank r + 2^i (Hensgen, Finkel & Manber 1988)
 
-    A message has whole bytes, rounded up. Raises BadInput where the algorithm does not suit the number of ranks.
+    Bytes of a message are rounded up. Raises BadInput if the algorithm does not suit the number of ranks.
     """
     if ranks == 1:
         return []
@@ -64,7 +64,7 @@ def expanded(operation: str, ranks: int, size: int, root: int, algorithm: str) -
 
 @lru_cache(maxsize=64)
 def _schedule(operation: str, ranks: int, root: int, algorithm: str) -> tuple[int, list[Messages]]:
-    """(units of the operation, (source, destination, units) of the messages of each step)."""
+    """Return (units of the operation, list of messages (source, destination, units) for each step)."""
     if algorithm in POWERS_OF_2 and ranks & (ranks - 1):
         raise BadInput(
             f"{operation} between {ranks:,} ranks: expected a power of 2 of them with algorithm {algorithm};"
@@ -81,21 +81,21 @@ def _schedule(operation: str, ranks: int, root: int, algorithm: str) -> tuple[in
 
 
 def replayed(trace: Trace, *, clock: Clock, eager_bytes: int | None, algorithm: str = "one_way_ring") -> Workload:
-    """The messages of a trace. A message has the bytes of its send, in flits of the clock, one at least.
+    """Return the messages of a trace. A message has the bytes of its send, in flits of the clock, at least one flit.
 
-    eager_bytes  longest message whose sender goes on at once; None: any
-    algorithm    of the collectives (torusweep.workloads.traces.replay)
+    eager_bytes  longest message whose sender continues at once; None if all senders do
+    algorithm    algorithm of the collectives, as in `expanded`
 
     Raises BadInput for a message without its receive or its send, for parts of a collective that do not agree, and
-    for operations that wait for each other; Refused where there are too many steps.
+    for operations that wait for each other; Refused if there are too many steps.
     """
     return _Replay(trace, clock, eager_bytes, algorithm).workload()
 
 
 class _Replay:
-    """Steps of a trace: three of each operation, its begin, its message and its end, then those of collectives.
+    """Steps of a trace: three per operation (its begin, its message and its end), then those of collectives.
 
-    A step is a message from `source` to `destination`, or local. It takes `delay` cycles after those that it waits for.
+    A step is local, or a message from `source` to `destination`. It begins `delay` cycles after the steps in `waits`.
     """
 
     def __init__(self, trace: Trace, clock: Clock, eager_bytes: int | None, algorithm: str) -> None:
@@ -131,7 +131,7 @@ class _Replay:
         return self._contracted()
 
     def _begin(self, rank: int, number: int, one: TraceOperation) -> None:
-        """The waits of an operation's begin and end."""
+        """Set the steps for which the begin and the end of an operation wait."""
         step, first = 3 * number, 3 * self.first[rank]
         self.waits[step + BEGIN] = [first + 3 * other + END for other in one.after] + [
             first + 3 * other + BEGIN for other in one.beside
@@ -159,7 +159,7 @@ class _Replay:
     def _match(
         self, sends: dict[tuple[int, int, int], list[int]], receives: dict[tuple[int, int, int], list[int]]
     ) -> None:
-        """Let each send's message wait for what it needs, and each receive's end for the message."""
+        """Let the message of each send wait for what it needs, and the end of each receive wait for the message."""
         others = 0
         for channel, numbers in sends.items():
             for send, receive in zip(numbers, receives[channel]):
@@ -176,7 +176,7 @@ class _Replay:
             self.notes.append(f"{counted(others, 'receive')} of another size than what is sent: the send's size counts")
 
     def _collectives(self, group: str, parts: dict[int, list[int]]) -> None:
-        """The messages of every collective of a process group: the n-th of each of its ranks belong together."""
+        """Add the messages of all collectives of a process group; the n-th ones of all its ranks belong together."""
         members = self.trace.groups[group]
         most = max(members, key=lambda rank: len(parts.get(rank, ())))
         for turn, number in enumerate(parts[most]):
@@ -198,9 +198,9 @@ class _Replay:
             self._collective(members, [parts[rank][turn] for rank in members])
 
     def _collective(self, members: list[int], numbers: list[int]) -> None:
-        """The messages of one collective; numbers: the operations of its members.
+        """Add the messages of one collective; numbers: for each member, the number of its operation.
 
-        A member begins a step when what the steps before brought it has arrived.
+        A member begins a step when all messages to it in earlier steps have arrived.
         """
         part = self.operations[numbers[0]].collective
         assert part is not None
@@ -228,7 +228,7 @@ class _Replay:
         return number
 
     def _contracted(self) -> Workload:
-        """The workload without local steps that take no time and wait for one step at most."""
+        """Make the workload, without local steps that take no time and wait for at most one step."""
         order, cycle = topological_order(self.waits)
         if cycle:
             self._refuse_cycle(cycle)
@@ -263,7 +263,7 @@ class _Replay:
         )
 
     def _name(self, step: int) -> str:
-        """The name of a step for --completions: its operation's name, for collectives with the number of the step."""
+        """Name of a step for --completions: its operation's name, with .begin or .end; stepN in collectives."""
         if step >= 3 * len(self.operations):
             return f"step{step}"
         return f"{self.operations[step // 3].name}{'' if step % 3 == MESSAGE else ('.begin', '', '.end')[step % 3]}"
