@@ -159,7 +159,7 @@ def r05_phases(routing: Routing, split: Split = "last") -> Rule:
     after_first in tesh.
 
     Constraint: routing hierarchical (tesh, h3dt, mh3dt).
-    Source: with two levels, what makes Theorem 1 of Rahman et al. 2005 true (docs/papers.md).
+    Source: with two levels, the rule that makes Theorem 1 of Rahman et al. 2005 true (docs/papers.md).
     """
     hierarchy = routing.topology.plan.structure
     if not (

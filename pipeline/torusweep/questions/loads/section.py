@@ -209,8 +209,8 @@ def _bounds(rows: Sequence[Record]) -> str:
 
 def _of_capacity(rows: Sequence[Record]) -> str:
     note = (
-        "Of networks and demands with units: what the fullest link carries, of its capacity. A terminal inside a router"
-        " has no link of its own."
+        "For networks and demands with units: traffic over the fullest link, in percent of its capacity. A terminal"
+        " inside a router has no link of its own."
     )
     columns = (("busiest_link_percent", "fullest link, %", 4), ("links_over_capacity", "links over capacity"))
     known = [row for row in rows if row.get("busiest_link_percent") is not None]

@@ -71,7 +71,7 @@ MOST_LOADS = 10_000  # loads of an entry, or of a range
 
 @dataclass(frozen=True)
 class Parameters:
-    """Requested parameters of a simulation, except network and loads. None: the preset's value, or what is needed."""
+    """Requested parameters of a simulation, without network and loads. None: the preset's value, or one that fits."""
 
     router: Annotated[str, ROUTER] = "default"
     routing: (
