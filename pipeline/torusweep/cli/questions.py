@@ -96,7 +96,8 @@ def _check_together(question: Askable, parts: list[str], files: Mapping[str, Pat
 
 def _answered(question: Askable, asides: list[Aside], certified: bool, given: dict[str, Any]) -> tuple[Answer, str]:
     """Return the answer, or the first aside in its place, and the backend with which kernels were called."""
-    backend, use_symmetry = given.pop("backend", "auto"), given.pop("symmetry", "on") == "on"
+    backend = given.pop("backend") if "backend" in question.how else "auto"
+    use_symmetry = "symmetry" not in question.how or given.pop("symmetry") == "on"  # search has another symmetry
     topology, topologies = given.pop("topology", None), given.pop("topologies", ())
     values = {name: value for name, value in given.items() if value is not None}
     chosen = backend if backend == "auto" else backend_of_calls(backend)
