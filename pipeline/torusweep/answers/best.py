@@ -31,7 +31,14 @@ from torusweep.questions.how import How
 from torusweep.questions.loads.columns import EQUAL
 from torusweep.questions.parameters import Spelled, Typed
 from torusweep.questions.question import CERTIFICATE, Askable
-from torusweep.questions.screen.before import computed_anew, is_data_set, meets_bounds, of_data_set, screened_before
+from torusweep.questions.screen.before import (
+    Before,
+    computed_anew,
+    is_data_set,
+    meets_bounds,
+    of_data_set,
+    screened_before,
+)
 from torusweep.questions.screen.best import Best, best_lattices, objectives
 from torusweep.questions.screen.bounds import front
 from torusweep.questions.screen.certificate import check_exhaustion, exhaustion_certificate
@@ -43,6 +50,23 @@ from torusweep.questions.stage import under
 from torusweep.tables.columns import Column, arrow_schema
 
 OBJECTIVE = "torusweep.questions.screen.best:OBJECTIVES"
+MINIMISE = Spelled(
+    "what should be small, the most important first, separated by commas; mean_distance by default",
+    table=OBJECTIVE,
+    title="Columns to minimise or maximise",
+    called=False,
+)
+MAXIMISE = Spelled("what should be great, after these", table=OBJECTIVE, called=False)
+WHERE = Meaning('an SQL condition on columns of the table screen, as in "degree = 6 AND diameter <= 8"')
+BESIDE = Spelled("also show this network, of any family and size", table="torusweep.networks.families:FAMILIES", skip=0)
+PRICED_BY = replace(COST_MODEL, meaning="also show costs and the Pareto front, by this cost model or its YAML file")
+RESULTS = Meaning(
+    "folder of a sweep whose table screen answers, or folder or address of a data set (torusweep dataset), of"
+    " which a few parts are read; a size that it lacks is computed"
+)
+DIGEST = Meaning(
+    "sha256 of the data set's files.json, or of the table screen, known from elsewhere: others are refused"
+)
 NETWORK = Column("network", "string", "", "best | as good | a known network's name, as in cube | beside")
 OF_PRICES = {
     "cost_per_terminal": "as in cost; null without a cost model",
@@ -190,55 +214,14 @@ def best(
     nodes: Annotated[int, NODES],
     dimensions: Annotated[int, DIMENSIONS] | None = None,
     circulant_steps: Annotated[int, STEPS] | None = None,
-    minimise: Annotated[
-        tuple[str, ...],
-        Spelled(
-            "what should be small, the most important first, separated by commas; mean_distance by default",
-            table=OBJECTIVE,
-            title="Columns to minimise or maximise",
-            called=False,
-        ),
-        Typed(also="minimize"),
-    ] = (),
-    maximise: Annotated[
-        tuple[str, ...],
-        Spelled("what should be great, after these", table=OBJECTIVE, called=False),
-        Typed(also="maximize"),
-    ] = (),
-    where: Annotated[
-        str, Meaning('an SQL condition on columns of the table screen, as in "degree = 6 AND diameter <= 8"')
-    ]
-    | None = None,
-    beside: Annotated[
-        tuple[str, ...],
-        Spelled(
-            "also show this network, of any family and size",
-            table="torusweep.networks.families:FAMILIES",
-            skip=0,
-        ),
-        Typed(reader="builtins:tuple", shown="TOPOLOGY"),
-    ] = (),
-    cost_model: Annotated[
-        str | Path,
-        replace(COST_MODEL, meaning="also show costs and the Pareto front, by this cost model or its YAML file"),
-    ]
-    | None = None,
+    minimise: Annotated[tuple[str, ...], MINIMISE, Typed(also="minimize")] = (),
+    maximise: Annotated[tuple[str, ...], MAXIMISE, Typed(also="maximize")] = (),
+    where: Annotated[str, WHERE] | None = None,
+    beside: Annotated[tuple[str, ...], BESIDE, Typed(reader="builtins:tuple", shown="TOPOLOGY")] = (),
+    cost_model: Annotated[str | Path, PRICED_BY] | None = None,
     show: Annotated[int, Whole(1, "how many of the winners to show")] = 5,
-    results: Annotated[
-        tuple[str | Path, ...],
-        Meaning(
-            "folder of a sweep whose table screen answers, or folder or address of a data set (torusweep dataset), of"
-            " which a few parts are read; a size that it lacks is computed"
-        ),
-        Typed(also="remote"),
-    ] = (),
-    digest: Annotated[
-        str,
-        Meaning(
-            "sha256 of the data set's files.json, or of the table screen, known from elsewhere: others are refused"
-        ),
-    ]
-    | None = None,
+    results: Annotated[tuple[str | Path, ...], RESULTS, Typed(also="remote")] = (),
+    digest: Annotated[str, DIGEST] | None = None,
 ) -> BestNetworks:
     """The best network of a size among all lattices: tori, twisted tori, circulants, crystal lattices.
 
@@ -270,13 +253,13 @@ def best(
         model = None if cost_model is None else readable(str(cost_model))
     with under("digest"):
         wanted = _digest(digest, results)
-    found_before = [
+    earlier = [
         of_data_set(folder, space, chosen, wanted, whole=where is not None)
         if is_data_set(folder)
         else screened_before(Path(folder), space, wanted)
         for folder in results
     ]
-    before = next((one for one in found_before if one is not None), None)
+    before = next((screened for screened in earlier if screened is not None), None)
     with how.progress.share("lattices compared") as progress:
         found = best_lattices(
             space,
@@ -287,22 +270,27 @@ def best(
             progress=progress or (lambda share: None),
         )
     if before is not None:
-        rows = computed_anew(found.rows, space, before)
-        if where is not None and len(_kept(pa.Table.from_pylist(rows, schema=arrow_schema(SCREEN)), where)) < len(rows):
-            raise BadInput(f"{printable(before.name)}: its best rows, computed anew, do not meet the condition")
-        proved = before.known or meets_bounds(rows[0], space, chosen)
-        found = found._replace(rows=rows, source="" if before.known else before.source, proved=proved)
+        found = _checked(found, before, where)
+    rows = [*found.rows, *found.known, *others]
     if model is not None:
-        _add_costs([*found.rows, *found.known, *others], model)
+        _add_costs(rows, model)
+    ranks = ["best"] + ["as good"] * (len(found.rows) - 1)
+    names = [*ranks, *(row["name"] for row in found.known), *("beside" for _ in others)]
     none = {column.name: None for column in PRICES}
-    names = [
-        "best",
-        *("as good" for _ in found.rows[1:]),
-        *(row["name"] for row in found.known),
-        *("beside" for _ in others),
-    ]
-    shown = [none | row | {"network": name} for row, name in zip([*found.rows, *found.known, *others], names)]
+    shown = [none | row | {"network": name} for row, name in zip(rows, names, strict=True)]
     return BestNetworks(shown, found=found, beside=others, priced=model)
+
+
+def _checked(found: Best, before: Before, where: str | None) -> Best:
+    """Return winners of an earlier table with their rows computed anew, and what these prove.
+
+    Raises BadInput if the new rows do not meet the condition `where`.
+    """
+    rows = computed_anew(found.rows, found.space, before)
+    if where is not None and len(_kept(pa.Table.from_pylist(rows, schema=arrow_schema(SCREEN)), where)) < len(rows):
+        raise BadInput(f"{printable(before.name)}: its best rows, computed anew, do not meet the condition")
+    proved = before.known or meets_bounds(rows[0], found.space, found.objectives)
+    return found._replace(rows=rows, source="" if before.known else before.source, proved=proved)
 
 
 def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> Space:

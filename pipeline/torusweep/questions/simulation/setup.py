@@ -167,25 +167,52 @@ def set_up(
             f" got virtual_channels={channels}; choose {links} or more"
         )
     escape = min(choice.rule.number, channels - 1) if choice.adaptive else channels
-    complete = replace(
+    found = {"traffic": traffic_name, "switching": switching, "packet_flits": flits, "buffer_flits": buffers}
+    complete = _completed(requested, router, choice, **found)
+    wired = (*manner, clock.latency)
+    if wired not in shared.wirings:
+        shared.wirings[wired] = _wiring(choice, escape, clock)
+    wiring = shared.wirings[wired]
+    lost = NOTHING
+    if messages is None:
+        try:
+            traffic, lost = delivered(topology, traffic, *unrouted(choice.form))
+        except BadInput as refusal:
+            about = f"routing {choice.routing} on {topology.spelling}, traffic {traffic_name}"
+            raise type(refusal)(f"{about}: {refusal}") from None
+    simulated = _router(topology, complete, router, choice, escape, buffers)
+    form, between = choice.form, choice.choosing
+    return Setup(topology, complete, traffic, form, wiring, simulated, messages, between, clock, lost)
+
+
+def _completed(requested: Parameters, router: Preset, choice: RoutingChoice, **found: Any) -> Parameters:
+    """Return the requested parameters with the choice, the values found, and the preset's where none was requested."""
+    queue, channels = requested.source_queue, choice.virtual_channels
+    return replace(
         requested,
         routing=choice.routing,
         vc_rule=choice.vc_rule,
         virtual_channels=channels,
-        buffer_flits=buffers,
-        packet_flits=flits,
-        switching=switching,
         input_speedup=min(requested.input_speedup or router.input_speedup, channels),
-        traffic=traffic_name,
         injection=requested.injection or router.injection,
-        source_queue=router.source_queue
-        if requested.source_queue is None and messages is None
-        else requested.source_queue,
+        source_queue=router.source_queue if queue is None and requested.workload is None else queue,
+        **found,
     )
-    simulated_router = Router(
+
+
+def _router(
+    topology: Topology, complete: Parameters, router: Preset, choice: RoutingChoice, escape: int, buffers: int
+) -> Router:
+    """Return the kernel's router.
+
+    escape    first virtual channel of the escape routes, or all channels if the routing is not adaptive
+    buffers   flits of a virtual channel's buffer
+    """
+    channels = choice.virtual_channels
+    return Router(
         virtual_channels=channels,
         buffer_flits=buffers,
-        switching=switching,
+        switching=str(complete.switching),
         route_delay=router.route_delay,
         vc_delay=router.vc_delay,
         switch_delay=router.switch_delay,
@@ -200,19 +227,6 @@ def set_up(
         input_speedup=int(complete.input_speedup or 1),
         injection_speedup=channels if topology.plan.hosts_end else None,
     )
-    wired = (*manner, clock.latency)
-    if wired not in shared.wirings:
-        shared.wirings[wired] = _wiring(choice, escape, clock)
-    wiring = shared.wirings[wired]
-    lost = NOTHING
-    if messages is None:
-        try:
-            traffic, lost = delivered(topology, traffic, *unrouted(choice.form))
-        except BadInput as refusal:
-            about = f"routing {choice.routing} on {topology.spelling}, traffic {traffic_name}"
-            raise type(refusal)(f"{about}: {refusal}") from None
-    form, between = choice.form, choice.choosing
-    return Setup(topology, complete, traffic, form, wiring, simulated_router, messages, between, clock, lost)
 
 
 def flit_bytes_by(parameters: Parameters) -> int | None:
