@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,7 +39,7 @@ from torusweep.questions.screen.before import (
     of_data_set,
     screened_before,
 )
-from torusweep.questions.screen.best import Best, best_lattices, objectives
+from torusweep.questions.screen.best import Best, Objective, best_lattices, objectives
 from torusweep.questions.screen.bounds import front
 from torusweep.questions.screen.certificate import check_exhaustion, exhaustion_certificate
 from torusweep.questions.screen.columns import SCREEN
@@ -253,13 +253,7 @@ def best(
         model = None if cost_model is None else readable(str(cost_model))
     with under("digest"):
         wanted = _digest(digest, results)
-    earlier = [
-        of_data_set(folder, space, chosen, wanted, whole=where is not None)
-        if is_data_set(folder)
-        else screened_before(Path(folder), space, wanted)
-        for folder in results
-    ]
-    before = next((screened for screened in earlier if screened is not None), None)
+    before = _before(results, space, chosen, wanted, where)
     with how.progress.share("lattices compared") as progress:
         found = best_lattices(
             space,
@@ -271,14 +265,31 @@ def best(
         )
     if before is not None:
         found = _checked(found, before, where)
-    rows = [*found.rows, *found.known, *others]
     if model is not None:
-        _add_costs(rows, model)
-    ranks = ["best"] + ["as good"] * (len(found.rows) - 1)
-    names = [*ranks, *(row["name"] for row in found.known), *("beside" for _ in others)]
+        _add_costs([*found.rows, *found.known, *others], model)
+    return BestNetworks(_named(found, others), found=found, beside=others, priced=model)
+
+
+def _before(
+    results: Sequence[str | Path], space: Space, chosen: Sequence[Objective], digest: str, where: str | None
+) -> Before | None:
+    """Return what the first of several tables and data sets that has the space knows of it. All of them are read."""
+    read = [
+        of_data_set(folder, space, chosen, digest, whole=where is not None)
+        if is_data_set(folder)
+        else screened_before(Path(folder), space, digest)
+        for folder in results
+    ]
+    return next((known for known in read if known is not None), None)
+
+
+def _named(found: Best, others: list[Row]) -> list[Row]:
+    """Return the rows of all networks to show, each with what it is in the column `network`."""
+    names = ["best"] + ["as good"] * (len(found.rows) - 1) + [row["name"] for row in found.known]
+    names += ["beside"] * len(others)
     none = {column.name: None for column in PRICES}
-    shown = [none | row | {"network": name} for row, name in zip(rows, names, strict=True)]
-    return BestNetworks(shown, found=found, beside=others, priced=model)
+    rows = [*found.rows, *found.known, *others]
+    return [none | row | {"network": name} for row, name in zip(rows, names, strict=True)]
 
 
 def _checked(found: Best, before: Before, where: str | None) -> Best:

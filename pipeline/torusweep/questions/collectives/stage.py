@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from typing import Annotated, Any, ClassVar
 
@@ -21,7 +22,7 @@ from torusweep.networks.physical import BANDWIDTH, LATENCY
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.answer import Records
 from torusweep.questions.collectives.columns import COLLECTIVES
-from torusweep.questions.collectives.compared import attaining, compared, timing_of, together
+from torusweep.questions.collectives.compared import Timing, attaining, compared, timing_of, together
 from torusweep.questions.collectives.record import collective_record
 from torusweep.questions.collectives.text import order_in_words, print_collective
 from torusweep.questions.display import value_text
@@ -40,11 +41,33 @@ SHARED = (
 OPERATION = Spelled(
     ", ".join(OPERATIONS), table="torusweep.collectives.operations:OPERATIONS", title="Operations", called=False
 )
-ALGORITHM = Spelled(
-    f"{OPTIMUM} alone, {EVERY}, or algorithms, which must be defined for the network",
-    table="torusweep.collectives.algorithms:ALGORITHMS",
-    title="Algorithms",
-    called=False,
+ALGORITHM = (
+    Spelled(
+        f"{OPTIMUM} alone, {EVERY}, or algorithms, which must be defined for the network",
+        table="torusweep.collectives.algorithms:ALGORITHMS",
+        title="Algorithms",
+        called=False,
+    ),
+    Absent("all that are defined for the network"),
+    Swept(OPTIMUM, column="algorithm"),
+    Typed("--algorithm"),
+)
+ROOT = Meaning("root of a broadcast or reduce: a terminal's number or name")
+SIZES = Meaning("sizes to give times for: 64MiB, or all powers of 2 in a range as 1MiB:16GiB, or several of these")
+LINK_BANDWIDTH = (
+    Meaning("for times: bandwidth, in each direction, of a link that carries a flit a cycle"),
+    Absent(f"the network's, else {BANDWIDTH}"),
+)
+STEP_LATENCY = (
+    Meaning(
+        "for times: latency of a message for each hop, including software; if the network's links have latencies,"
+        " the latency that software adds to each step"
+    ),
+    Absent(f"{LATENCY}; if links have latencies, nothing is added to those on the slowest message's path"),
+)
+SWITCHES = Meaning(f"let switches add up, too: all_reduce becomes {IN_NETWORK}")
+FLITS = Whole(
+    1, "also simulate each algorithm flit by flit, with this number of flits for each part of the data", 10**6
 )
 
 
@@ -118,50 +141,14 @@ def collective(
     network: Topology,
     how: How,
     operation: Annotated[str, OPERATION, Typed(positional=True)],
-    algorithms: Annotated[
-        tuple[str, ...],
-        ALGORITHM,
-        Absent("all that are defined for the network"),
-        Swept(OPTIMUM, column="algorithm"),
-        Typed("--algorithm"),
-    ]
-    | None = None,
+    algorithms: Annotated[tuple[str, ...], *ALGORITHM] | None = None,
     *,
-    root: Annotated[str | int, Meaning("root of a broadcast or reduce: a terminal's number or name"), NOT_SWEPT] = 0,
-    bytes: Annotated[
-        tuple[str | int, ...],
-        Meaning("sizes to give times for: 64MiB, or all powers of 2 in a range as 1MiB:16GiB, or several of these"),
-        NOT_SWEPT,
-    ]
-    | None = None,
-    bandwidth: Annotated[
-        str,
-        Meaning("for times: bandwidth, in each direction, of a link that carries a flit a cycle"),
-        Absent(f"the network's, else {BANDWIDTH}"),
-        NOT_SWEPT,
-    ]
-    | None = None,
-    latency: Annotated[
-        str,
-        Meaning(
-            "for times: latency of a message for each hop, including software; if the network's links have latencies,"
-            " the latency that software adds to each step"
-        ),
-        Absent(f"{LATENCY}; if links have latencies, nothing is added to those on the slowest message's path"),
-        NOT_SWEPT,
-    ]
-    | None = None,
-    simulate: Annotated[
-        int,
-        Whole(
-            1, "also simulate each algorithm flit by flit, with this number of flits for each part of the data", 10**6
-        ),
-        NOT_SWEPT,
-    ]
-    | None = None,
-    in_network: Annotated[
-        bool, Meaning(f"let switches add up, too: all_reduce becomes {IN_NETWORK}"), NOT_SWEPT
-    ] = False,
+    root: Annotated[str | int, ROOT, NOT_SWEPT] = 0,
+    bytes: Annotated[tuple[str | int, ...], SIZES, NOT_SWEPT] | None = None,
+    bandwidth: Annotated[str, *LINK_BANDWIDTH, NOT_SWEPT] | None = None,
+    latency: Annotated[str, *STEP_LATENCY, NOT_SWEPT] | None = None,
+    simulate: Annotated[int, FLITS, NOT_SWEPT] | None = None,
+    in_network: Annotated[bool, SWITCHES, NOT_SWEPT] = False,
 ) -> Collective:
     """Compute the time of a collective operation by each algorithm, and a proved bound that no algorithm can beat.
 
@@ -177,12 +164,7 @@ def collective(
     >>> ts.network("torus(k=4, n=2)").collective("all_reduce").optimum
     0.46875
     """
-    name = operation_of(operation)
-    if in_network:
-        with under("in_network"):
-            if name not in ALL_REDUCES:
-                raise BadInput(f"expected with all_reduce only, got {name}; switches have nothing to add up in others")
-        name = IN_NETWORK
+    name = _in_network(operation_of(operation)) if in_network else operation_of(operation)
     terminal: int = number_of(terminal_names(network), 0 if root == "0" else root, "root")
     asked = [one.strip().lower() for one in algorithms or [EVERY]]
     chosen = [one for one in algorithms_for(name, asked) if one != OPTIMUM]
@@ -193,27 +175,12 @@ def collective(
     with how.progress.wait("cuts, trees and programs: some minutes on networks of hundreds of different nodes"):
         bounds = optimum(network, name, root=terminal, use_symmetry=how.use_symmetry)
     with how.progress.found("algorithms", 1 + len(chosen)) as found:
-        rows, left_out = compared(
-            network,
-            name,
-            chosen,
-            bounds,
-            every=EVERY not in asked,
-            root=terminal,
-            flits=simulate,
-            timing=timing,
-            use_symmetry=how.use_symmetry,
-            found=found,
-        )
+        compare = partial(compared, network, name, chosen, bounds, root=terminal, flits=simulate, timing=timing)
+        rows, left_out = compare(every=EVERY not in asked, use_symmetry=how.use_symmetry, found=found)
     without = together(network, left_out) if left_out and len(rows) == 1 else ""
     found_ring = next((row["ring_order"] for row in rows if row["ring_order"] is not None), None)
     order = order_in_words(network, found_ring) if found_ring is not None and has_switches(network) else ""
     remarks = [SHARED] if len(np.unique(network.terminals)) < len(network.terminals) else []
-    heeded = []
-    if timing is not None and timing.speed.bandwidth == float((network.plan.rate or 0) / 8):
-        heeded.append("unit")
-    if timing is not None and timing.speed.tick is not None:
-        heeded += ["latency", "clock"]
     return Collective(
         rows,
         proved=(network, terminal, bounds),
@@ -221,9 +188,23 @@ def collective(
         left_out=left_out,
         order=order,
         remarks=remarks,
-        heeded=heeded,
+        heeded=[] if timing is None else _heeded(network, timing),
         attained_by=attaining(network, bounds, rows, left_out),
     )
+
+
+def _in_network(operation: str) -> str:
+    """Return the operation in which switches add up. Raises BadInput if they have nothing to add up."""
+    if operation not in ALL_REDUCES:
+        with under("in_network"):
+            raise BadInput(f"expected with all_reduce only, got {operation}; switches have nothing to add up in others")
+    return IN_NETWORK
+
+
+def _heeded(network: Topology, timing: Timing) -> list[str]:
+    """Return the attributes of the network from which the times follow."""
+    unit = ["unit"] if timing.speed.bandwidth == float((network.plan.rate or 0) / 8) else []
+    return unit if timing.speed.tick is None else [*unit, "latency", "clock"]
 
 
 class CollectivesQuestion(Question):
