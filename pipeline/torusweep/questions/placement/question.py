@@ -44,6 +44,18 @@ from torusweep.tables.parquet import expect_valid, read_foreign
 from torusweep.traffic.demands import COLUMNS, LEAST, MOST, MOST_ROWS, amounts, column_of
 
 SUFFIXES = (".npy", ".json")
+JOB = Meaning("YAML file: the axes of the job, and what each does in a step; in Python also a dictionary")
+AXES = Meaning(f"axes of the job alone, as tp=8,dp=16; each then does {USUAL_SIZE} of what is usual for its name")
+TASKS = Meaning("in place of a job: a file of what tasks send to each other, as for traffic demand; in Python a matrix")
+MINIMISED = Meaning("for tasks: what is minimised, hops · demand or the busiest link's load by minimal routing")
+LINK_BANDWIDTH = (
+    Meaning("of a link that carries a flit a cycle, in each direction"),
+    Absent(f"what links with units say, else {BANDWIDTH}"),
+)
+STEP_LATENCY = (
+    Meaning("of each step of a collective; where links say a latency of their own, what software adds to it"),
+    Absent(f"{LATENCY}; where links say theirs, those of the slowest message's path alone"),
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -168,42 +180,15 @@ class Placements(Answer):
 def place(
     network: Topology,
     how: How,
-    job: Annotated[
-        Path | str | Mapping[str, Any],
-        Meaning("YAML file: the axes of the job, and what each does in a step; in Python also a dictionary"),
-    ]
-    | None = None,
+    job: Annotated[Path | str | Mapping[str, Any], JOB] | None = None,
     *,
-    axes: Annotated[
-        str | Mapping[str, Any],
-        Meaning(f"axes of the job alone, as tp=8,dp=16; each then does {USUAL_SIZE} of what is usual for its name"),
-    ]
-    | None = None,
-    tasks: Annotated[
-        Path | str | np.ndarray | list[Any] | scipy.sparse.csr_array,
-        Meaning(
-            "in place of a job: a file of what tasks send to each other, as for traffic demand; in Python a matrix"
-        ),
-    ]
-    | None = None,
-    least: Annotated[
-        Literal["hops", "load"],
-        Meaning("for tasks: what is minimised, hops · demand or the busiest link's load by minimal routing"),
-    ] = "hops",
+    axes: Annotated[str | Mapping[str, Any], AXES] | None = None,
+    tasks: Annotated[Path | str | np.ndarray | list[Any] | scipy.sparse.csr_array, TASKS] | None = None,
+    least: Annotated[Literal["hops", "load"], MINIMISED] = "hops",
     restarts: Annotated[int, Whole(0, "searches for a placement of tasks, each from a random one", 1000)] = 4,
     seed: Annotated[int, Whole(0, "seed of these searches", 2**31 - 1)] = 0,
-    bandwidth: Annotated[
-        str,
-        Meaning("of a link that carries a flit a cycle, in each direction"),
-        Absent(f"what links with units say, else {BANDWIDTH}"),
-    ]
-    | None = None,
-    latency: Annotated[
-        str,
-        Meaning("of each step of a collective; where links say a latency of their own, what software adds to it"),
-        Absent(f"{LATENCY}; where links say theirs, those of the slowest message's path alone"),
-    ]
-    | None = None,
+    bandwidth: Annotated[str, *LINK_BANDWIDTH] | None = None,
+    latency: Annotated[str, *STEP_LATENCY] | None = None,
     top: Annotated[int, Whole(1, "placements to show", 100)] = 10,
 ) -> Placements | TaskPlacement:
     """Where to put the axes of a job on a slice, by comparing all placements; or tasks on any network, by exchanges.
@@ -242,11 +227,7 @@ def place(
     with under("latency"):
         links = LinkSpeed(unit, *waiting_of(network.plan, latency))
     _alone(job=job, axes=axes)
-    if job is not None:
-        wanted = _job(job)
-    else:
-        with under("axes"):
-            wanted = job_of_axes(axes or "")
+    wanted = _job_of_axes(axes or "") if job is None else _job(job)
     slice_of = machine(network)
     check_axes(slice_of, wanted.axes)
     begun = perf_counter()
@@ -273,6 +254,11 @@ def _job(given: Path | str | Mapping[str, Any]) -> Job:
     name = str(given)
     content = documents.read_bytes(Path(given), "job in YAML", "leave out what is no axis or operation")
     return job_of(documents.parse(content, name))
+
+
+def _job_of_axes(axes: str | Mapping[str, Any]) -> Job:
+    with under("axes"):
+        return job_of_axes(axes)
 
 
 def _tasks(given: Any) -> NamedTasks:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import threading
@@ -20,7 +19,7 @@ from torusweep.networks.topology import Meaning, Number, Whole
 from torusweep.quantities import counted
 from torusweep.questions.answer import Record
 from torusweep.questions.console import print_heading, print_note, print_rows
-from torusweep.questions.how import How
+from torusweep.questions.how import How, cores
 from torusweep.questions.parameters import Typed
 from torusweep.questions.question import Askable
 from torusweep.questions.search.columns import SEARCH
@@ -30,6 +29,10 @@ from torusweep.questions.stage import under
 
 GOALS = {"mean_distance": "mean distance", "diameter": "diameter"}
 SECONDS = 60.0
+SYMMETRY = Whole(
+    1, "only graphs that a rotation by 1/SYMMETRY of the nodes leaves as they are: fewer graphs, faster moves"
+)
+GRID = Meaning("columns x rows of places on which the nodes stand, as in 16x16; with a longest wire")
 
 
 class FoundGraph(Record):
@@ -75,14 +78,8 @@ def search(
     minimise: Annotated[
         Literal["mean_distance", "diameter"], Meaning("what should be small"), Typed(also="minimize")
     ] = "mean_distance",
-    symmetry: Annotated[
-        int,
-        Whole(
-            1, "only graphs that a rotation by 1/SYMMETRY of the nodes leaves as they are: fewer graphs, faster moves"
-        ),
-    ] = 1,
-    grid: Annotated[str, Meaning("columns x rows of places on which the nodes stand, as in 16x16; with a longest wire")]
-    | None = None,
+    symmetry: Annotated[int, SYMMETRY] = 1,
+    grid: Annotated[str, GRID] | None = None,
     max_wire: Annotated[int, Whole(1, "longest link, in places along both axes; 1 joins neighbours on the grid")]
     | None = None,
     seconds: Annotated[float, Number(0, "time to search; 60 without moves", 10**6)] | None = None,
@@ -113,9 +110,8 @@ def search(
     if Path(results).is_file():
         with under("results"):
             raise BadInput(f"expected a folder, got the file {results}; choose another")
-    cores = len(os.sched_getaffinity(0))
     places = None if grid is None else _places(grid)
-    wanted = Wanted(nodes, degree, minimise, symmetry, seed, cores if chains is None else chains, places, max_wire)
+    wanted = Wanted(nodes, degree, minimise, symmetry, seed, cores() if chains is None else chains, places, max_wire)
     wanted.check()
     try:
         with how.progress.share("searched") as shown, _stopping(shown or (lambda share: None)) as progress:
@@ -124,7 +120,7 @@ def search(
                 Path(results),
                 seconds=SECONDS if moves is None and seconds is None else seconds,
                 moves=moves,
-                threads=cores,
+                threads=cores(),
                 backend=how.backend,
                 progress=progress,
             )

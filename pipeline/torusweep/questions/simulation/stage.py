@@ -53,6 +53,32 @@ WORKLOAD_CYCLES = 100_000  # assumed length of a workload, for want of a better 
 SATURATION_RUNS = 15  # experiments until saturation is found
 ANNOUNCED_SECONDS = 5.0  # runs that take longer are announced
 PRESET = Parameters()
+LOADS = (
+    LOAD,
+    Typed(reader="torusweep.questions.simulation.parameters:loads_of", shown="0.2|0.1,0.2|0.1:0.9:0.1"),
+    NOT_SWEPT,
+)
+SATURATION = (
+    Meaning("also find the largest load that is accepted, by bisection"),
+    Typed("--find-saturation"),
+    NOT_SWEPT,
+)
+TO_WITHIN = (
+    Number(0, "precision of the saturation load, flits per cycle per terminal", 1, above=True),
+    Absent(str(PRECISION)),
+    NOT_SWEPT,
+)
+PACKETS_EACH = Whole(1, "packets that every terminal sends, all ready at cycle 0, instead of a load", 10**6)
+SEEDS = (
+    Whole(0, "seed of the random packets; several give a mean over runs", MOST_SEEDS),
+    Typed("--seed"),
+    NOT_SWEPT,
+)
+TIME_UNIT = (
+    Meaning("unit of latencies in the text; a unit of time needs links with a bandwidth or latency in units"),
+    Absent("cycles, next to µs if a cycle has a length"),
+    NOT_SWEPT,
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -140,45 +166,13 @@ class Simulation(Records):
 def simulate(
     network: Topology,
     how: How,
-    load: Annotated[
-        tuple[float, ...],
-        LOAD,
-        Typed(reader="torusweep.questions.simulation.parameters:loads_of", shown="0.2|0.1,0.2|0.1:0.9:0.1"),
-        NOT_SWEPT,
-    ] = (),
+    load: Annotated[tuple[float, ...], *LOADS] = (),
     *,
-    saturation: Annotated[
-        bool,
-        Meaning("also find the largest load that is accepted, by bisection"),
-        Typed("--find-saturation"),
-        NOT_SWEPT,
-    ] = False,
-    precision: Annotated[
-        float,
-        Number(0, "precision of the saturation load, flits per cycle per terminal", 1, above=True),
-        Absent(str(PRECISION)),
-        NOT_SWEPT,
-    ]
-    | None = None,
-    packets_each: Annotated[
-        int,
-        Whole(1, "packets that every terminal sends, all ready at cycle 0, instead of a load", 10**6),
-        NOT_SWEPT,
-    ]
-    | None = None,
-    seeds: Annotated[
-        tuple[int, ...],
-        Whole(0, "seed of the random packets; several give a mean over runs", MOST_SEEDS),
-        Typed("--seed"),
-        NOT_SWEPT,
-    ] = (0,),
-    time_unit: Annotated[
-        TimeUnit,
-        Meaning("unit of latencies in the text; a unit of time needs links with a bandwidth or latency in units"),
-        Absent("cycles, next to µs if a cycle has a length"),
-        NOT_SWEPT,
-    ]
-    | None = None,
+    saturation: Annotated[bool, *SATURATION] = False,
+    precision: Annotated[float, *TO_WITHIN] | None = None,
+    packets_each: Annotated[int, PACKETS_EACH, NOT_SWEPT] | None = None,
+    seeds: Annotated[tuple[int, ...], *SEEDS] = (0,),
+    time_unit: Annotated[TimeUnit, *TIME_UNIT] | None = None,
     parameters: Parameters = PRESET,
 ) -> Simulation:
     """Simulate flit by flit: accepted load and latency at each offered load, and where the network saturates.
@@ -202,7 +196,6 @@ def simulate(
     with under("time_unit"):
         timed = timed_on(network, clock, time_unit)
     remarks = tuple(f"note: {remark}" for remark in remarks_on_clock(network, clock, asked=flit_bytes is not None))
-    shape = network.plan.structure
     done: list[Completion] = []
     announce = None if packets_each else partial(_announce, network, how, request.canonical())
     if parameters.workload is not None:
@@ -224,13 +217,18 @@ def simulate(
             announce=announce,
         )
     expect_packets(network, rows)
-    if parameters.routing is None and rows[0]["routing"].startswith("up_down") and not isinstance(shape, Tree):
-        other = "by_group" if isinstance(shape, Grouped) else "minimal"
-        remarks = (
-            *remarks,
-            f"note: no routing is given, so up_down is taken, and much passes its root; compare {other}",
-        )
+    if parameters.routing is None:
+        remarks += _remarks_on_routing(network, rows[0]["routing"])
     return Simulation(rows, messages=messages, done=done, remarks=remarks, timed=timed)
+
+
+def _remarks_on_routing(network: Topology, routing: str) -> tuple[str, ...]:
+    """Return a remark on the routing that was taken because none was given, if another may be better."""
+    shape = network.plan.structure
+    if isinstance(shape, Tree) or not routing.startswith("up_down"):
+        return ()
+    other = "by_group" if isinstance(shape, Grouped) else "minimal"
+    return (f"note: no routing is given, so up_down is taken, and much passes its root; compare {other}",)
 
 
 def _announce(network: Topology, how: How, request: RunRequest) -> None:
