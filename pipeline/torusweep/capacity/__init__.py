@@ -41,7 +41,7 @@ CLOSED = 1e-6  # relative gap up to which the two bounds count as equal
 
 
 class Commodities(NamedTuple):
-    """Flows to roots. If the roots are sources, all arcs are reversed, and the flows run backwards.
+    """Flows from all nodes to roots. If the roots are sources, all arcs are reversed, and the flows run backwards.
 
     The number of nodes N counts hosts that forward nothing twice (`torusweep.networks.ends`).
 
@@ -215,7 +215,7 @@ def minimal_distances(flows: Commodities, usable: UsableArcs, length: np.ndarray
 
 
 class Solution(NamedTuple):
-    """Solution of the linear program.
+    """Solution of the linear program that `solve` states.
 
     flow    float64[V]      flow on each usable (commodity, arc)
     price   float64[O] ≥ 0  multiplier of the constraint of each orbit of channels

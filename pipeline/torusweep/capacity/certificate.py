@@ -141,7 +141,7 @@ def _whole(values: np.ndarray, parts: int) -> Any:
 
 
 def _whole_flow(flows: Commodities, usable: UsableArcs, demand: np.ndarray, flow: np.ndarray) -> tuple[np.ndarray, int]:
-    """Round a flow to (int64[V], scale): whole flits that carry at least `scale` times the demand, int64[K, N]."""
+    """Round a flow to (int64[V], scale): whole numbers that carry at least `scale` times the demand, int64[K, N]."""
     nodes = demand.shape[1]
     for scale in (*range(1, PARTS + 1), FINE):
         parts = np.maximum(flow, 0) * nodes * scale

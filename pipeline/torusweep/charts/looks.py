@@ -46,7 +46,7 @@ DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))  # each time the colours repeat,
 
 
 def distinct(tables: Tables, families: Iterable[str] | None = None) -> StoredRows:
-    """Return each network of the table static once, as it has a row per number of faults; families: None for all."""
+    """Return one row per network of the given families (None: all) of static, which has one per number of faults."""
     networks = stored_rows(tables, "static")
     return (networks if families is None else networks.among("family", families)).distinct("topology")
 

@@ -78,7 +78,7 @@ def _cut_of(topology: Topology, operation: str, root: int, proof: Cut | Partitio
 
 
 def _trees(topology: Topology, operation: str, root: int, wanted: Fraction) -> tuple[Weighted | None, Group]:
-    """Return trees that attain the time `wanted`, or the best trees found, and the automorphisms that map them."""
+    """Return (trees that attain the time `wanted`, or the best trees found; automorphism group of their images)."""
     rooted = OPERATIONS[operation].rooted
     trivial = group_of(topology, [], lambda image: True)
     if operation == "all_reduce" and topology.directed:  # sums that go up a tree come down against it
@@ -117,7 +117,7 @@ def _taken(operation: str, parent: Sequence[int], place: dict[tuple[int, int], i
 
 
 def _averaged(topology: Topology, operation: str, root: int, group: Group) -> Weighted | None:
-    """Find trees, out of one node per orbit, whose images load the channels as evenly as possible; None on failure."""
+    """Find trees, out of one node per orbit, whose images load channels as evenly as possible; None if that fails."""
     tail, head, _ = (array.tolist() for array in topology.arcs)
     place = dict(zip(zip(tail, head), group.channel.tolist()))
     if OPERATIONS[operation].rooted:

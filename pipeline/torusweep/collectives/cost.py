@@ -55,7 +55,7 @@ class AlgorithmCost(NamedTuple):
         return (pieces + self.steps - 1) * (wait / self.steps + transfer / pieces)
 
     def wait(self, speed: LinkSpeed) -> float:
-        """Time of all steps without data, in seconds: their latencies alone."""
+        """Latency of all steps together, in seconds: the time that the operation takes without data."""
         return speed.wait(self.hops, self.steps, self.latency)
 
     def pieces(self, size: float, speed: LinkSpeed) -> int:
@@ -119,7 +119,7 @@ def cost_of(topology: Topology, schedule: Schedule) -> AlgorithmCost:
 
 
 def messages_of(schedule: Schedule) -> tuple[np.ndarray, ...]:
-    """Return (step, source, destination, units) of all messages, by step. Equal steps and ranks are one message."""
+    """Return (step, source, destination, units) of all messages, by step; equal steps and ranks are one message."""
     ranks = len(schedule.node)
     key = (schedule.step.astype(np.int64) * ranks + schedule.source) * ranks + schedule.destination
     found, member = np.unique(key, return_inverse=True)

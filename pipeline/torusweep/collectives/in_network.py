@@ -57,7 +57,7 @@ class Packing(NamedTuple):
 
 
 def trees_in_network(topology: Topology) -> Schedule:
-    """All-reduce up, then down, as many trees that span the terminals as fit the links. All nodes are ranks.
+    """All-reduce up and then down as many trees as fit the links; trees span the terminals, and all nodes are ranks.
 
     If each node has a terminal, these are the trees of `all_reduce_trees`.
     """

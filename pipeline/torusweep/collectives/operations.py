@@ -27,7 +27,7 @@ IN_NETWORK = "all_reduce_in_network"
 
 
 class OperationKind(NamedTuple):
-    """An operation's meaning, whether it is rooted, and bus: bus bandwidth over size per time for N terminals."""
+    """An operation: its meaning, `bus` (N → bus bandwidth / (size / time), as in nccl-tests), and if it is rooted."""
 
     meaning: str
     bus: Callable[[int], float]

@@ -1,4 +1,4 @@
-"""Bounds of the time of a collective operation on a network, with the cut or the program that proves them.
+"""Bounds of the time of a collective operation on a network, with the cut or linear program that proves them.
 
 If a theorem attains the bound, it is the optimum; otherwise `best_known` finds the least known time.
 
@@ -294,7 +294,7 @@ def _all_reduce_in_network(topology: Topology, *, use_symmetry: bool) -> Optimum
 
 
 def _symmetric_all_reduce(topology: Topology) -> Optimum:
-    """Return the optimum if all nodes look alike: no set has fewer links out than a node (Mader 1971)."""
+    """Return the optimum if all nodes look alike: the partition into single nodes proves the bound (Mader 1971)."""
     nodes = topology.nodes
     flits = 2 * topology.links * (topology.plan.bandwidths or (Fraction(1),))[0]
     partition = Partition(np.arange(nodes, dtype=np.int32), nodes, 2 * topology.links, flits)

@@ -288,9 +288,9 @@ def _on_rings(topology: Topology, orders: Sequence[np.ndarray]) -> Schedule:
 def order_of_ranks(topology: Topology) -> np.ndarray:
     """int32[R]: the terminals in the order of a ring.
 
-    If each node has one terminal, this is the order of `ring_of`. Otherwise it is the best of several orders by the
-    load of a step's busiest channel: by number; to the nearest terminal next, with the lowest number of equally near
-    ones; and, if every node has terminals, node by node in the order of `ring_of`.
+    If each node has one terminal, this is the order of `ring_of`. Otherwise it is the order with the least load on a
+    step's busiest channel, among these: by number; to the nearest terminal next (or, of equally near ones, to that with
+    the lowest number); and, if every node has terminals, node by node in the order of `ring_of`.
     """
     if not has_switches(topology):
         return ring_of(topology)[0]

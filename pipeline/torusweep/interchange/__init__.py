@@ -30,7 +30,7 @@ LONGEST_NAME = 80  # characters of a file's name that is made from a spelling
 
 @dataclass(frozen=True, repr=False)
 class Written:
-    """The result of `export`.
+    """The result of `export`: the files written, and notes on what the format cannot hold.
 
     format   name of the format
     files    written files, in the order in which the other tool reads them
@@ -70,7 +70,7 @@ def export(topology: Topology, format: str | None, path: str | Path | None = Non
 
 
 def _read_otherwise(place: Path, name: str) -> list[str]:
-    """Return a remark if a file's suffix belongs to another format, as which the file would be read; else []."""
+    """Return a remark if a file would be read as another format, to which its suffix belongs; else []."""
     own, read_as = FORMATS[name].suffix, SUFFIXES.get(place.suffix.lower())
     if not own or read_as in (None, SUFFIXES.get(own)):
         return []

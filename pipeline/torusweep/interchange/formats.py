@@ -69,7 +69,7 @@ class LinkTable(NamedTuple):
 
 
 def links_of(topology: Topology) -> LinkTable:
-    """Return the links of a network as a table."""
+    """Return the links of a network as a `LinkTable`."""
     tail, head, port = topology.arcs
     weight = np.ones(len(tail), np.int32) if topology.capacity is None else topology.capacity[tail, port]
     kind = topology.link_class[tail, port]

@@ -47,7 +47,7 @@ def _shortest(topology: Topology, split: str) -> LayeredRouting:
 
 
 def lowest_port(topology: Topology) -> TableRouting:
-    """Make a table that takes, at every node, the lowest port nearer to the goal; on a torus it is dimension order."""
+    """Make a table that takes, at every node, the lowest port that leads nearer; on a torus it is dimension order."""
     goals = np.unique(topology.terminals).astype(np.int64)
     routing = minimal_ecmp(topology)
     to_go, _ = shortest_paths(routing, routing.finish[goals])

@@ -1,4 +1,4 @@
-"""Bound the work of a routing's exact loads from its spelling and the network's plan, before arrays are made."""
+"""Bound the work to compute a routing's exact loads, by its spelling and the network's plan, without any arrays."""
 
 from __future__ import annotations
 

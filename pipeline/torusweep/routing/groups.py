@@ -103,7 +103,7 @@ def rows_onwards(minimal: LayeredRouting) -> TableRows:
 
 
 def near_rows(onwards: TableRows, shape: Grouped) -> TableRows:
-    """Return the first rows, in state INJECTED, of packets within a group, or all packets if there are two groups."""
+    """Return rows, in state INJECTED, for the first hop of packets that pass through no third group."""
     near = (onwards.at // shape.size == onwards.destination // shape.size) | (shape.groups == 2)
     return from_before(onwards, near, INJECTED, BEFORE)
 
@@ -147,7 +147,7 @@ class _Steps(NamedTuple):
 
 
 def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray]) -> Iterator[TableRows]:
-    """Yield the rows of packets from the choice of a random third group until they enter that group, in state BEFORE.
+    """Yield the rows that lead packets from the choice of a random third group into that group, in state BEFORE.
 
     drawn   maps a state to the nodes, int64[·], at which packets in that state choose a group
     """
@@ -228,7 +228,7 @@ def progressive(topology: Topology, threshold: Threshold = 0) -> TableRouting:
 
 
 def _rows(minimal: LayeredRouting, shape: Grouped, deciding: tuple[int, ...]) -> Iterator[TableRows]:
-    """Yield the rows of by_group and of detours. deciding: states, from INJECTED on, in which a detour may begin."""
+    """Yield the rows of by_group and of detours. deciding: states in which a packet may begin a detour, in order."""
     onwards = rows_onwards(minimal)
     yield onwards
     yield near_rows(onwards, shape)

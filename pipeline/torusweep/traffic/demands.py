@@ -1,4 +1,4 @@
-"""Demand matrices read from a file."""
+"""Traffic by a demand matrix, which is read from a file or given in memory."""
 
 from __future__ import annotations
 

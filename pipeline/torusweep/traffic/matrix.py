@@ -88,11 +88,11 @@ class Traffic:
         return self.weight.sum() * self.common + (self.own.sum(axis=0) if self.own.nnz else 0.0)
 
     def exactly_sent(self) -> tuple[np.ndarray, np.ndarray]:
-        """(float64[T], float64[T]): the sums of `rows`, and their rounding errors (torusweep_kernels.sums)."""
+        """Return (sums of `rows` float64[T], their rounding errors float64[T]), as torusweep_kernels.sums has them."""
         return _exact_row_sums(self.weight, self.common, self.own)
 
     def exactly_received(self) -> tuple[np.ndarray, np.ndarray]:
-        """(float64[T], float64[T]): the sums of `columns`, and their rounding errors."""
+        """Return (sums of `columns` float64[T], their rounding errors float64[T])."""
         return _exact_row_sums(self.common, self.weight, self._transposed)
 
     def at_nodes(self, terminals: np.ndarray, nodes: int) -> Traffic:

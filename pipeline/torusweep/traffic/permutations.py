@@ -152,7 +152,7 @@ Seed = Annotated[int, Whole(0, "seed of the random choice")]
 
 
 def random_permutation(topology: Topology, seed: Seed = 0) -> Traffic:
-    """Send from each terminal to a random one, chosen once for the whole run; a terminal may send to itself.
+    """Send by a random permutation of the terminals, chosen once for the whole run; a terminal may send to itself.
 
     Source: random words of Philox4x64 (Salmon et al. 2011), keyed by the seed, sorted.
     """

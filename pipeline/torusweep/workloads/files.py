@@ -35,7 +35,7 @@ SHOWN = 60  # characters of a wrong value that an error repeats
 
 
 def topological_order(dependencies: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """Order steps so that each comes after all steps that it depends on; return (order, cycle), of steps' numbers.
+    """Order steps so that each follows all steps that it depends on; return (order, cycle), lists of steps' numbers.
 
     Of the steps that could be next, the lowest number is next.
     dependencies  for each step, the numbers of the steps that it depends on

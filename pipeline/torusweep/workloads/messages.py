@@ -51,7 +51,7 @@ class Workload(NamedTuple):
 
 
 def least_cycles(workload: Workload) -> int:
-    """Fewest cycles of a workload: flits sent, or received, by the busiest task, at one flit per cycle each way."""
+    """Lower bound of a workload's cycles: the flits that its busiest task sends, or receives, at one per cycle."""
     flits = np.where(workload.source == workload.destination, 0, workload.flits)
     busiest = (np.bincount(tasks, flits, workload.tasks).max() for tasks in (workload.source, workload.destination))
     return int(max(busiest)) if len(flits) else 0
@@ -159,7 +159,7 @@ class Program:
         self._number += len(columns)
 
     def _flush(self) -> None:
-        """Turn the messages that were added singly into a block."""
+        """Turn the messages that were added one by one into a block of arrays."""
         if self._messages:
             self._blocks.append((np.array(self._messages, np.int64), np.array(self._waits, np.int64).reshape(-1, 2)))
             self._messages, self._waits = [], []

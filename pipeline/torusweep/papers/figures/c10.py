@@ -1,6 +1,6 @@
-"""Figures of Cámara et al. 2010: distances, saturation and link use of tori, by the side a, and Fig. 14.
+"""Figures of Cámara et al. 2010: distances, saturation and link use of straight and twisted tori, and Fig. 14.
 
-Fig. 14 has the delivery time of parallel applications' messages on a straight and a twisted torus of 16 × 8.
+Distances and loads are in units of the side a. Fig. 14 has the delivery time of applications on tori of 16 × 8.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ PLACEMENTS = ("consecutive", "random")
 
 
 def distances(tables: Tables) -> list[Row]:
-    """Rows of the chart of distances. per_side: mean distance / a; limit: the paper's limit of it for large a."""
+    """Rows of the chart of distances: mean distance / a (per_side), and the paper's limit for large a."""
     networks = filter(_is_papers, measured(distinct(tables, FAMILIES)))
     return _ordered([_row(record, record["mean_distance"] / _side(record), MEAN) for record in networks])
 
 
 def saturation(tables: Tables) -> list[Row]:
-    """Rows of the chart of saturation. per_side: saturation load × a, uniform traffic; limit: the paper's, large a."""
+    """Rows of the chart of saturation: saturation load × a (per_side), uniform traffic, and the limit for large a."""
     return _ordered([_row(load, load["saturation_load"] * _side(load), SATURATION) for load in _uniform(tables)])
 
 
 def utilization(tables: Tables) -> list[Row]:
-    """Rows of Fig. 10, for its networks. use: mean load of the links of a class / largest load of any link."""
+    """Rows of Fig. 10: for each class of links, the mean load divided by the largest load of any link (use)."""
     rows = []
     for load in _uniform(tables):
         if _side(load) == SIDE:

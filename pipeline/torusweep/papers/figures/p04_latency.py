@@ -85,7 +85,7 @@ def _radix(record: Record) -> int:
 
 
 def whole_lines(rows: Iterable[Row], along: str) -> list[Row]:
-    """Return the rows of lines with LEAST points or more, by line, variant and place; [] if only one line is left."""
+    """Return the rows of lines with LEAST points or more, line by line, along the axis; [] if only one line is left."""
     groups: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["line"], row["variant"], row.get("message_bits", 0)), []).append(row)

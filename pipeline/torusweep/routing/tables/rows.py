@@ -66,7 +66,7 @@ def stuck_words(ways: Ways, where: int) -> str:
 
 
 def loop_words(ways: Ways, where: int) -> str:
-    """Describe the first loop that packets to the destination of configuration `where` can reach, by any rows."""
+    """Describe the first loop into which rows can lead packets to the destination of configuration `where`."""
     goal, done = _goal(ways, where), set[int]()
     for pair, entry in zip(ways.pair.tolist(), ways.entry.tolist()):
         if pair // ways.nodes == goal:
