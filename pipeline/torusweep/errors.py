@@ -88,6 +88,15 @@ def writing(path: Path) -> Iterator[None]:
         raise BadInput(f"{printable(path)}: expected a writable file, got: {error.strerror}; choose another") from None
 
 
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Put what a refusal raised in a `with` block is about before its message: an option, or a routing and network."""
+    try:
+        yield
+    except BadInput as refusal:
+        raise type(refusal)(f"{what}: {refusal}") from None
+
+
 def located(path: str | os.PathLike[str]) -> Path:
     """Return the path of a user's file, read relative to the folder in which the user's command was called.
 

@@ -15,7 +15,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from torusweep.errors import BadInput, as_known, check_path, one_line, printable
+from torusweep.errors import BadInput, as_known, check_path, naming, one_line, printable
 
 DEFAULT_RESULTS = Path("results/default")
 
@@ -222,7 +222,7 @@ def _noted(folder: Path) -> Iterator[None]:
 def _latest_results(given: Path | None) -> Path:
     """Return the given folder, else results/default, else the folder in results/ of the sweep that ran last."""
     if given is not None:
-        with named("--results"):
+        with naming("--results"):
             check_path(given)
         return given
     if (DEFAULT_RESULTS / "manifest.json").exists():
@@ -251,15 +251,6 @@ results = click.option(
 def listed(values: Iterable[str]) -> list[str]:
     """Return the names in all values, each of which is a list separated by commas, without blanks."""
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
-
-
-@contextmanager
-def named(option: str) -> Iterator[None]:
-    """Put the option's name before the message of a refusal raised in a `with` block."""
-    try:
-        yield
-    except BadInput as wrong:
-        raise type(wrong)(f"{option}: {wrong}") from None
 
 
 def print_json(value: Any) -> None:

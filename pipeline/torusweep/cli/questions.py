@@ -15,7 +15,7 @@ from torusweep_kernels.backend import backend_of_calls, backends_and_device, bac
 
 from torusweep.answers import table_text
 from torusweep.cli import options, progress
-from torusweep.errors import BadInput, one_line, writing
+from torusweep.errors import BadInput, naming, one_line, writing
 from torusweep.networks.families import build
 from torusweep.networks.signature import signature_of
 from torusweep.networks.spelling import Word, format_value
@@ -134,7 +134,7 @@ def _write(question: Askable, answer: Answer, files: Mapping[str, Path], *, late
     """Write properties of an answer: a text, or a table as CSV; if the file's suffix is .parquet, as Parquet."""
     for name in [name for name in files if question.written[name].late == late]:
         path = files[name]
-        with options.named(_dashed(name)):
+        with naming(_dashed(name)):
             content = getattr(answer, name)
             as_parquet = path.suffix.lower() == ".parquet" and not isinstance(content, str)
             text = content if isinstance(content, str) or as_parquet else table_text.as_csv(content)
@@ -225,7 +225,7 @@ def _read(one: Parameter) -> Any:
         if given in (None, ()):
             return None
         if one.typed.reader:
-            with options.named(_option(one)):
+            with naming(_option(one)):
                 return resolve_name(one.typed.reader)(given)
         return tuple(options.listed(given)) if one.kind is str else given
 

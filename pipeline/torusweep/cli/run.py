@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torusweep.cli import options
-from torusweep.errors import BadInput, check_path
+from torusweep.errors import BadInput, check_path, naming
 
 if TYPE_CHECKING:
     from torusweep.sweeps.forecast import Forecast
@@ -82,13 +82,13 @@ def run(
 
     if str(config).startswith("-"):  # an option for Snakemake, which click takes for the argument
         config, snakemake_options = DEFAULT_CONFIG, (str(config), *snakemake_options)
-    with options.named("--results"):
+    with naming("--results"):
         check_path(results)
     overrides = _given(backend=backend, symmetry=symmetry, workers=workers)
     if trust_scheduler is not None:
         os.environ[consent.VARIABLE] = trust_scheduler  # for the run's processes, too
     if parts is not None:
-        with options.named("--parts"):
+        with naming("--parts"):
             overrides["parts"] = read_parts(parts)
     if snakemake_options and set(snakemake_options) <= command.DRY:
         from torusweep.sweeps.forecast import text
@@ -137,7 +137,7 @@ def run_step(
     from torusweep.run.progress import logged
     from torusweep.stages import STAGES
 
-    with options.named("--part"):
+    with naming("--part"):
         chosen = None if part is None else StagePart.read(part)
     if name in STAGES:
         from torusweep.run.compute_table import make_table

@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
@@ -36,7 +36,7 @@ from torusweep.questions.how import How
 from torusweep.questions.stage import attempt
 from torusweep.run import tasks as this_worker
 from torusweep.run.progress import progress
-from torusweep.run.tasks import DIED, InProcess, Workers
+from torusweep.run.tasks import DIED, InProcess, TaskOutcome, Workers
 from torusweep.sweeps.batches import Batch, Batches
 from torusweep.sweeps.points import Partly, Point, networks_of, rows_of_many, stage_digest
 from torusweep.tables import shards
@@ -127,18 +127,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOption
         computed = [
             pair for point, rows in computed for pair in _parts(point, next(again) if point in on_cpu else rows)
         ]
-    tables: list[pa.Table] = []
-    failed: list[FailedPoint] = []
-    for point, found in computed:
-        # a row's key is made after it is computed
-        rows = found if isinstance(found, Exception) else attempt(_expect_keys, found, frozenset(keys))
-        if isinstance(rows, BackendUnavailable):
-            raise rows
-        if isinstance(rows, Exception):
-            reason = str(rows) if isinstance(rows, BadInput) else f"{type(rows).__name__}: {rows}"
-            failed.append(FailedPoint(point, " ".join(reason.split())))
-        else:
-            tables.append(rows)
+    tables, failed = _sorted_out(computed, frozenset(keys))
     seconds = time.monotonic() - clock
     digest, number = "", 0
     if tables:
@@ -158,6 +147,25 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOption
         table = pa.concat_tables(tables)
         digest, number = shards.publish_shard(Path(options.folder), table, origin), table.num_rows
     return BatchResult(digest, number, seconds, failed)
+
+
+def _sorted_out(
+    computed: Iterable[tuple[Point, pa.Table | Exception]], keys: frozenset[str]
+) -> tuple[list[pa.Table], list[FailedPoint]]:
+    """Return the rows of the points that have some, and the points that failed. Raises BackendUnavailable."""
+    tables: list[pa.Table] = []
+    failed: list[FailedPoint] = []
+    for point, found in computed:
+        # a row's key is made after it is computed
+        rows = found if isinstance(found, Exception) else attempt(_expect_keys, found, keys)
+        if isinstance(rows, BackendUnavailable):
+            raise rows
+        if isinstance(rows, Exception):
+            reason = str(rows) if isinstance(rows, BadInput) else f"{type(rows).__name__}: {rows}"
+            failed.append(FailedPoint(point, " ".join(reason.split())))
+        else:
+            tables.append(rows)
+    return tables, failed
 
 
 def _parts(point: Point, found: pa.Table | Exception | Partly) -> list[tuple[Point, pa.Table | Exception]]:
@@ -220,9 +228,8 @@ def compute(
             while running or (left and not stop.signal):
                 while left and not stop.signal and len(running) < workers.places:
                     batch = left.next(workers.places)
-                    how = _last_attempt(options) if len(batch.deaths) == MOST_DEATHS - 1 else options
-                    ticket = workers.submit(run_batch, batch.points, [point.key for point in batch.points], how)
-                    running[ticket] = Running(batch, time.monotonic(), left.limit(batch, settings.watchdog_seconds))
+                    limit = left.limit(batch, settings.watchdog_seconds)
+                    running[_submitted(batch, workers, options)] = Running(batch, time.monotonic(), limit)
                 if stop.signal and not told:
                     shown.say(
                         f"stopping: batches that run are finished and saved, if they end within {SAVE_SECONDS:.0f} s;"
@@ -245,23 +252,33 @@ def compute(
                 if losses == MOST_LOSSES and options.backend in GPU_BACKENDS:
                     shown.say(f"GPUs were lost {MOST_LOSSES} times; what is left is computed by Numba")
                     options = _last_attempt(options)
-                if outcome.died and _is_published(batch, options, shown):
-                    ended = []
-                elif outcome.died:
-                    fallen = _after_death(batch, outcome.died, left, shown)
-                    if fallen is None:
-                        continue
-                    ended = [fallen]
-                elif outcome.error is not None:
-                    raise outcome.error
-                else:
-                    left.took(batch, outcome.answer.seconds)
-                    ended = outcome.answer.failed
+                ended = _ended(batch, outcome, options, left, shown)
+                if ended is None:
+                    continue
                 for failure in ended:
                     shown.say(str(failure))
                 failed += ended
                 shown.advance(networks_of(batch.points), batch.cost)
         return Ending(failed, stop.signal)
+
+
+def _submitted(batch: Batch, workers: InProcess | Workers, options: BatchOptions) -> int:
+    """Submit a batch to a worker, and return its ticket. Its last attempt uses the CPU."""
+    how = _last_attempt(options) if len(batch.deaths) == MOST_DEATHS - 1 else options
+    return workers.submit(run_batch, batch.points, [point.key for point in batch.points], how)
+
+
+def _ended(
+    batch: Batch, outcome: TaskOutcome, options: BatchOptions, left: Batches, shown: Any
+) -> list[FailedPoint] | None:
+    """Return a batch's points that failed; None if it is tried again. Raises the error with which it ended."""
+    if outcome.died:
+        return [] if _is_published(batch, options, shown) else _after_death(batch, outcome.died, left, shown)
+    if outcome.error is not None:
+        raise outcome.error
+    left.took(batch, outcome.answer.seconds)
+    failed: list[FailedPoint] = outcome.answer.failed
+    return failed
 
 
 def _connected(settings: Any, backend: str, tasks: int) -> AbstractContextManager[InProcess | Workers]:
@@ -300,7 +317,7 @@ def _watch(running: dict[int, Running], workers: Workers) -> None:
             running[ticket] = Running(batch, now, limit)
 
 
-def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> FailedPoint | None:
+def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> list[FailedPoint] | None:
     """Put a dead worker's batch back, halved or, if it is one point, again. Returns the point if it is given up."""
     many = networks_of(batch.points)
     if many > 1:
@@ -314,11 +331,8 @@ def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> FailedPoi
         left.put_back(batch._replace(deaths=deaths))
         return None
     reasons = "; ".join(f"it {reason}" for reason in dict.fromkeys(deaths) if reason != DIED)
-    return FailedPoint(
-        point,
-        f"its worker died {MOST_DEATHS} times:"
-        f" {reasons or 'perhaps of more memory than cluster.memory_per_worker_gib allows'}",
-    )
+    reasons = reasons or "perhaps of more memory than cluster.memory_per_worker_gib allows"
+    return [FailedPoint(point, f"its worker died {MOST_DEATHS} times: {reasons}")]
 
 
 class _Stop:

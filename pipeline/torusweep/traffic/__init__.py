@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torusweep.errors import BadInput, located
+from torusweep.errors import BadInput, located, naming
 from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Plan, Topology
 from torusweep.traffic.by_plan import suits
@@ -79,15 +79,13 @@ def traffic(spelling: str | GivenTraffic, topology: Topology, *, copies: bool = 
     if isinstance(spelling, GivenTraffic):
         return spelling.name, spelling.traffic
     canonical, pattern, values = _resolve(spelling)
-    try:
+    with naming(f"traffic {canonical} on {topology.spelling}"):
         found = pattern(topology, **values)
         if found.multicast and not copies:
             raise BadInput(
                 "expected traffic whose flits have one destination, got multicast; exact loads take it (`loads`),"
                 " without bounds"
             )
-    except BadInput as refusal:
-        raise type(refusal)(f"traffic {canonical} on {topology.spelling}: {refusal}") from None
     return canonical, found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torusweep.errors import BadInput, located
+from torusweep.errors import located, naming
 from torusweep.networks.physical import UNSAID, Clock
 from torusweep.networks.signature import resolve
 from torusweep.networks.spelling import Spelling
@@ -47,10 +47,8 @@ def workload(
     Raises BadInput if the name, a parameter or the file is wrong, or if there are too few terminals.
     """
     canonical_spelling, function, values = _resolve(spelling)
-    try:
+    with naming(f"workload {canonical_spelling}"):
         return canonical_spelling, function(Target(terminals, names, clock), **values)
-    except BadInput as refusal:
-        raise type(refusal)(f"workload {canonical_spelling}: {refusal}") from None
 
 
 def canonical(spelling: str) -> str:

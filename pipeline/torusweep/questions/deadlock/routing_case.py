@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow.csv
 import scipy
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, naming
 from torusweep.networks.names import name_of
 from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Topology
@@ -139,13 +139,11 @@ def for_traffic(
     if isinstance(form, AdaptiveRouting):
         raise BadInput(f"`traffic`: expected none with routing {name}, whose verdict is for all pairs; leave it out")
     spelled, pattern = pattern_on(traffic, topology)
-    try:
+    with naming(f"{about}, traffic {spelled}"):
         sent, found = delivered(topology, pattern, lost, missing)
         source, destination, _ = sent.at_nodes(topology.terminals, topology.nodes).pairs(np.arange(topology.nodes))
         pairs = source.astype(np.int64) * topology.nodes + destination
         return GivenRouting(name, for_pairs(form, pairs)), spelled, found
-    except BadInput as refusal:
-        raise type(refusal)(f"{about}, traffic {spelled}: {refusal}") from None
 
 
 def chooses(routing: str) -> bool:

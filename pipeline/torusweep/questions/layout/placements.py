@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, naming
 from torusweep.networks.families.algebra import Lattice, triangular
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.signature import resolve
@@ -180,7 +180,7 @@ def dimensions_of(spelling: str, plan: Plan, name: str) -> int:
 
 def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[int]], list[np.ndarray]]) -> Placement:
     canonical_spelling, function, values = resolve(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)
-    try:
+    with naming(f"placement {function.__name__} on {name}"):
         radices = plan.radices
         if len(radices) == 1 and plan.classes == ("link",):
             raise BadInput(
@@ -195,8 +195,6 @@ def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[
             )
         sides, lattice = _cabinets(plan, block)
         positions = _embed(function(PlacementGrid(sides, lattice, digits_of(sides))), sides, space)
-    except BadInput as refusal:
-        raise type(refusal)(f"placement {function.__name__} on {name}: {refusal}") from None
     if block is None:
         return Placement(canonical_spelling, None, positions, np.arange(len(positions), dtype=np.int32))
     within = np.array(block, np.int32)

@@ -19,7 +19,7 @@ from torusweep_kernels.loads import Channels, minimal_loads, order_of_roots
 from torusweep_kernels.loads.network import BLOCK as ROOTS
 from torusweep_kernels.sums import rounded
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, naming
 from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import Orbits, orbits_under, proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
@@ -278,7 +278,7 @@ def exact_loads(
         at_nodes = matrix.at_nodes(topology.terminals, topology.nodes)
         return _flows(form, at_nodes, use_symmetry=use_symmetry, backend=backend, threads=threads, progress=report)
 
-    try:
+    with naming(f"routing {canonical} on {topology.spelling}, traffic {spelled}"):
         pattern, lost = delivered(topology, pattern, *unrouted(form))
         trees = tree_loads(form, pattern) if pattern.multicast else None
         load, hops = flows(pattern, progress) if trees is None else (trees.load, float(trees.load.sum()))
@@ -292,8 +292,6 @@ def exact_loads(
             if isclose(hops, shortest, rel_tol=ROUNDING):
                 # minimal routes have a stretch of 1, for which queries ask; one packet's detour is above 10⁻¹⁰
                 shortest = hops
-    except BadInput as refusal:
-        raise type(refusal)(f"routing {canonical} on {topology.spelling}, traffic {spelled}: {refusal}") from None
     found = ChannelLoads(
         topology,
         canonical,

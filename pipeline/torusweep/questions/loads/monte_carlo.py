@@ -21,7 +21,7 @@ from torusweep_kernels.routes import route_flows
 from torusweep_kernels.threads import in_threads
 from torusweep_kernels.walks import RandomPackets, Searches, sampled_walks
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, naming
 from torusweep.networks.topology import Topology
 from torusweep.questions.loads.channels import ChannelLoads, MaximumEstimate, at_terminals
 from torusweep.questions.loads.exact import channels_of_arcs
@@ -109,10 +109,9 @@ def sampled_loads(
     """
     spelled, pattern = pattern_on(traffic, topology)
     canonical, form = routing_on(routing, topology)
-    try:
+    routed = f"routing {canonical} on {topology.spelling}"
+    with naming(f"{routed}, traffic {spelled}"):
         pattern, lost = delivered(topology, pattern, *unrouted(form))
-    except BadInput as refusal:
-        raise type(refusal)(f"routing {canonical} on {topology.spelling}, traffic {spelled}: {refusal}") from None
     injected, backend = len(topology.terminals) * (1 - lost.lost_traffic), backend_of_calls(backend)
     random_packets = TrafficPackets(pattern.at_nodes(topology.terminals, topology.nodes), seed, backend)
     counter: _Routes | _Walks | _TableWalks
@@ -127,10 +126,8 @@ def sampled_loads(
     size = GPU_ROUND if relative_error is None and on_gpu else ROUND
     while done < packets:
         some = min(size, packets - done)
-        try:
+        with naming(routed):
             count += counter.count(done, some)
-        except BadInput as refusal:
-            raise type(refusal)(f"routing {canonical} on {topology.spelling}: {refusal}") from None
         done += some
         if progress is not None:
             progress(done)
@@ -140,18 +137,8 @@ def sampled_loads(
         load = topology.load_of(count.sum(axis=0) * (injected / done))
         if relative_error is not None and estimate.stderr <= relative_error * load.max(initial=0.0):
             break
-    hops = float(count.sum()) / done
-    return ChannelLoads(
-        topology,
-        canonical,
-        spelled,
-        load,
-        hops,
-        *at_terminals(topology, pattern),
-        estimate,
-        lost=lost,
-        rate=pattern.rate,
-    )
+    hops, ends = float(count.sum()) / done, at_terminals(topology, pattern)
+    return ChannelLoads(topology, canonical, spelled, load, hops, *ends, estimate, lost=lost, rate=pattern.rate)
 
 
 class _Routes:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from torusweep_kernels.router import Router, Wiring
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, naming
 from torusweep.networks.names import terminal_names
 from torusweep.networks.physical import UNSAID, Clock, host_rates, terminal_rates
 from torusweep.networks.topology import NO_PORT, Topology
@@ -175,11 +175,8 @@ def set_up(
     wiring = shared.wirings[wired]
     lost = NOTHING
     if messages is None:
-        try:
+        with naming(f"routing {choice.routing} on {topology.spelling}, traffic {traffic_name}"):
             traffic, lost = delivered(topology, traffic, *unrouted(choice.form))
-        except BadInput as refusal:
-            about = f"routing {choice.routing} on {topology.spelling}, traffic {traffic_name}"
-            raise type(refusal)(f"{about}: {refusal}") from None
     simulated = _router(topology, complete, router, choice, escape, buffers)
     form, between = choice.form, choice.choosing
     return Setup(topology, complete, traffic, form, wiring, simulated, messages, between, clock, lost)

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyarrow as pa
 
-from torusweep.errors import BadInput, one_line
+from torusweep.errors import BadInput, naming, one_line
 from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting
 from torusweep.routing.forms import TableRouting
@@ -41,11 +41,9 @@ def routing_of(topology: Topology, given: Any, name: str | None = None) -> str |
         maker: Callable[[Topology, Any], TableRouting] = table_from_function
     else:
         spelled, maker = name or f"given routing {next(_numbers)}", table_from
-    try:
+    known = f" {spelled}" if name or callable(given) else ""  # a number would say nothing to who gave it
+    with naming(f"routing{known} on {topology.spelling}"):
         return GivenRouting(spelled, maker(topology, given))
-    except BadInput as refusal:
-        known = f" {spelled}" if name or callable(given) else ""  # a number would say nothing to who gave it
-        raise type(refusal)(f"routing{known} on {topology.spelling}: {refusal}") from None
 
 
 def _name_of(function: Callable[..., Any]) -> str:
