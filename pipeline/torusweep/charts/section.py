@@ -59,7 +59,7 @@ def sampled(costs: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
 
 
 def _front(first: np.ndarray, second: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return the Pareto front of two costs, the first of equal designs; order: designs sorted by the first cost."""
+    """Return the Pareto front of two costs, with the first of equal designs; order: designs by the first cost."""
     order = order[~np.isnan(second[order])]
     if not len(order):
         return order

@@ -164,7 +164,7 @@ def _cheapest(links: SharedLinks, nodes: int, members: np.ndarray, price: np.nda
 
 
 def _parts(links: SharedLinks, nodes: int, members: np.ndarray, price: np.ndarray) -> np.ndarray:
-    """int64[N]: set of each node, which is that of its nearest member by price; links of price 0 join the sets."""
+    """int64[N]: set of each node: that of its nearest member, by price. Links of price 0 join members to one set."""
     graph = scipy.sparse.csr_array((price + PAYS, (links.one, links.other)), shape=(nodes, nodes))
     nearest = scipy.sparse.csgraph.dijkstra(
         graph, directed=False, indices=members, min_only=True, return_predecessors=True

@@ -114,8 +114,8 @@ def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: 
 
     root   number of the terminal that is the root of a broadcast or reduce
 
-    Raises BadInput if fewer than two nodes have terminals, or terminals are not joined; Refused if the network is too
-    large.
+    Raises BadInput if fewer than two nodes have terminals, or if no path joins some of them; Refused if the network is
+    too large.
     """
     check_network(topology, operation, root)
     topology = relaying(topology)

@@ -195,7 +195,7 @@ def booksim_configuration(topology: Topology) -> str:
 
 
 def write_booksim(topology: Topology, folder: Path) -> list[Path]:
-    """Write network.anynet and booksim.cfg."""
+    """Write the files for BookSim2, network.anynet and booksim.cfg, to a folder; return their paths."""
     files = [folder / BOOKSIM_NETWORK, folder / BOOKSIM_CONFIGURATION]
     publish(files[0], anynet(topology).encode())
     publish(files[1], booksim_configuration(topology).encode())
@@ -254,7 +254,7 @@ def caminos_configuration(topology: Topology) -> str:
 
 
 def write_caminos(topology: Topology, folder: Path) -> list[Path]:
-    """Write network.caminos and main.cfg."""
+    """Write the files for CAMINOS, network.caminos and main.cfg, to a folder; return their paths."""
     files = [folder / CAMINOS_NETWORK, folder / CAMINOS_CONFIGURATION]
     publish(files[1], caminos_configuration(topology).encode())
     publish(files[0], adjacencies(topology).encode())
@@ -291,7 +291,7 @@ def sst_configuration(topology: Topology) -> str:
 
 
 def write_sst(topology: Topology, folder: Path) -> list[Path]:
-    """Write network.graphml, in which nodes are numbers, as Merlin expects, and merlin.py."""
+    """Write the files for SST: merlin.py and network.graphml, in which nodes are numbers, as Merlin expects."""
     numbered = replace(topology, plan=replace(topology.plan, names=None))
     files = [folder / SST_NETWORK, folder / SST_CONFIGURATION]
     publish(files[0], graphs.graphml_text(numbered).encode())

@@ -67,7 +67,7 @@ def lowest_port(topology: Topology) -> TableRouting:
 Root = Annotated[int | str, Whole(0, "the node that all links lead up to: its number, or its name in quotes")]
 Split = Annotated[
     Literal["paths", "next_hops"],
-    Meaning("paths: all shortest permitted paths equally; next_hops: at every node, all links on such paths equally"),
+    Meaning("paths: equal shares of all permitted shortest paths; next_hops: at every node, of all links on them"),
 ]
 
 

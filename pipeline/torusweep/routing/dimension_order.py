@@ -316,7 +316,7 @@ def _route_count(sides: tuple[int, ...], closed: tuple[bool, ...], forward: tupl
 Split = Annotated[
     Literal["next_hops", "paths"],
     Meaning(
-        "next_hops: at every node, all permitted hops that lead nearer equally; paths: all permitted paths equally"
+        "next_hops: equal shares, at every node, of all permitted hops that lead nearer; paths: of all permitted paths"
     ),
 ]
 

@@ -24,7 +24,7 @@ from torusweep.routing.tables.rows import TableRows, table_routing
 
 Split = Annotated[
     Literal["paths", "next_hops"],
-    Meaning("paths: all such shortest paths equally; next_hops: at every router, all links on such paths equally"),
+    Meaning("paths: equal shares of all such shortest paths; next_hops: at every router, of all links on these paths"),
 ]
 MOST_ROWS = 1 << 24  # of the table: about a minute
 # states of packets; after its last hop between groups, a packet is in state BEFORE + 1

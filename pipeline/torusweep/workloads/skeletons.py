@@ -130,8 +130,8 @@ Side = Annotated[int, Whole(1, "points of the grid in this dimension", 1 << 16)]
 
 def integer_sort(
     target: Target,
-    keys: Annotated[int, Whole(1, "keys", 1 << 40)] = 1 << 23,
-    buckets: Annotated[int, Whole(1, "buckets", 1 << 24)] = 1024,
+    keys: Annotated[int, Whole(1, "number of keys", 1 << 40)] = 1 << 23,
+    buckets: Annotated[int, Whole(1, "number of buckets", 1 << 24)] = 1024,
     rounds: Rounds = 1,
     tasks: Tasks = None,
 ) -> Workload:
