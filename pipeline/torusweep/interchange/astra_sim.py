@@ -136,7 +136,7 @@ def analytical(blocks: list[tuple[str, int]], links: list[tuple[float, float]]) 
 
 
 def write(topology: Topology, folder: Path) -> list[Path]:
-    """Write ASTRA-sim's topology.txt, logical_topology.json and, if its analytical backend can hold the network, network.yml."""
+    """Write topology.txt, logical_topology.json and, for a network that the analytical backend holds, network.yml."""
     blocks = building_blocks(topology)
     sides = [len(topology.terminals)] if blocks is None else [side for _, side in blocks]
     contents = {
