@@ -6,8 +6,11 @@ digests here fit, unless the manifest itself was altered. Each command refuses i
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
+from torusweep.all_columns import DECLARED
+from torusweep.answers.page import page
 from torusweep.tables import store
-from torusweep.tables.parquet import parquet
+from torusweep.tables.parquet import TableFile, parquet
+from torusweep.tables.rows import StoredRows
+from torusweep.tables.table import Declaration
 
 from tests.faults.command_line import settled, torusweep
 from tests.faults.inputs.any_bytes import Properties
@@ -26,9 +33,15 @@ CONFIG = (
     "sweep: any\ntopologies: ['ring(k=4)', 'ring(k=6)', {family: torus, k: 3, n: 2}]\n"
     "loads:\n  - {traffic: [uniform, random_permutation], routing: minimal}\n"
     "layout:\n  - {placement: folded}\n"
+    "deadlock:\n  - {routing: dimension_order, vc_rule: [none, dateline], virtual_channels: 2}\n"
+    "collectives:\n  - {operation: [all_gather, all_to_all], algorithm: all, skip_unsuitable: true}\n"
+    "latency:\n  - {model: dally-1990, nodes: 64, message_bits: 150}\n"
+    "availability:\n  - {fails: links, failures: 1, draws: 10, measures: connectivity}\n"
+    "cost:\n  - {model: 2014-besta, skip_unsuitable: true}\n"
+    "simulation:\n  - {loads: [0.1], cycles: 500}\n"
 )
-STEPS = ("points", "static", "loads", "layout", "distances", "verification")
-TABLES = ("points", "static", "loads", "layout", "distances", "verification")
+STAGES = ("static", "loads", "layout", "deadlock", "collectives", "latency", "availability", "cost", "simulation")
+STEPS = TABLES = ("points", *STAGES, "distances", "equal_cost", "verification")
 TEMPLATE, FOLDER = Path("template/any"), Path("results/any")
 
 EVIL = "<script>evil()</script>"
@@ -169,10 +182,21 @@ def fresh() -> None:
     """The folder as a finished sweep leaves it."""
     if not TEMPLATE.exists():
         Path("any.yaml").write_text(CONFIG)
-        for step in STEPS:
-            assert settled(torusweep("step", step, "any.yaml", str(TEMPLATE)))
+        for name, content in finished().items():
+            (TEMPLATE / name).parent.mkdir(parents=True, exist_ok=True)
+            (TEMPLATE / name).write_bytes(content)
     shutil.rmtree(FOLDER, ignore_errors=True)
     shutil.copytree(TEMPLATE, FOLDER)
+
+
+@functools.cache
+def finished() -> dict[str, bytes]:
+    """The files of the finished sweep."""
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+        Path("any.yaml").write_text(CONFIG)
+        for step in STEPS:
+            assert settled(torusweep("step", step, "any.yaml", str(TEMPLATE)))
+        return {str(path.relative_to(TEMPLATE)): path.read_bytes() for path in TEMPLATE.rglob("*") if path.is_file()}
 
 
 def enter(part: str, old: str, name: str, content: bytes, rows: int) -> None:
@@ -321,3 +345,49 @@ def test_a_table_that_is_gone_though_its_manifest_names_it_is_one_line() -> None
 
 def test_a_family_that_is_a_number_is_drawn() -> None:
     a_table(("static", [Edit("value", 1, float("nan"))], "plot"))
+
+
+def of_page() -> dict[str, Declaration]:
+    return {name: table for name, table in DECLARED.items() if name in TABLES and (table.joined or table.title)}
+
+
+@pytest.mark.faults
+def test_a_row_without_a_value_that_every_row_has_is_refused():
+    fresh()
+    for name, table in of_page().items():
+        for column in table.always:
+            fresh()
+            path, stored = FOLDER / f"{name}.parquet", pq.read_table(FOLDER / f"{name}.parquet")
+            assert stored.num_rows, name
+            content = parquet(with_last(stored, column, None), {})
+            path.write_bytes(content)
+            enter("tables", "", name, content, stored.num_rows)
+            said = torusweep("report", "-o", "page.html", "--results", str(FOLDER))
+            assert not settled(said)
+            assert f"{name}.parquet: column {column}: expected a value in every row, got 1 row without" in said.err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", of_page())
+def test_the_page_of_a_table_with_any_value_in_any_column(name: str):
+    """Every column of the last row, and every column of all rows, has a value that no sweep writes."""
+    fresh()
+    tables = {table: pq.read_table(FOLDER / f"{table}.parquet") for table in of_page()}
+    for column in tables[name].column_names:
+        for given in (None, "", EVIL, 0, -1, 2**62, float("nan"), float("inf"), ...):
+            if given in (None, ...) and column in DECLARED[name].always:
+                continue
+            try:
+                altered = with_last(tables[name], column, given)
+            except (pa.ArrowException, TypeError, ValueError):
+                continue  # no value of the column's type
+            rows = {table: StoredRows(TableFile(parquet(own, {}))) for table, own in (tables | {name: altered}).items()}
+            assert EVIL not in page(rows, store.read_manifest(FOLDER)), (column, given)
+
+
+def with_last(table: pa.Table, column: str, given: Any) -> pa.Table:
+    """The table with another value in a column of its last row; `...`: without a value in any row."""
+    field, values = table.schema.field(column), table.column(column).to_pylist()
+    values = [None] * len(values) if given is ... else [*values[:-1], given]
+    return table.set_column(table.column_names.index(column), field, pa.array(values, field.type))

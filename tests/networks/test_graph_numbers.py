@@ -160,6 +160,7 @@ FIRST = {"port": 1, "target_port": 0}
         ({"nodes": NODES}, "expected a list of links, got nothing"),
         ({"nodes": [{"id": 0}, 3], "links": []}, "expected nodes to be objects, got 3"),
         ({"nodes": [{"id": 0}, {}], "links": []}, "expected an id of every node, got none at node 1"),
+        ({"nodes": [{"id": 0}, {"id": True}], "links": []}, "expected a number or a name as a node, got true"),
         ({"nodes": [{"id": 1}, {"id": 1}], "links": []}, "expected each node once, got 1 again"),
         ({"nodes": [{"id": {}}], "links": []}, "expected a number or a name as a node, got an object"),
         ({"nodes": NODES, "links": [{"source": 0}]}, "got no target of link 0"),

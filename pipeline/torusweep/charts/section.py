@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -298,8 +299,23 @@ def _read(text: str) -> float | None:
 
 def packed(data: Any) -> str:
     """Pack data for the page's script as JSON, gzip and base64, so that no text in it can be taken for HTML."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(json_text(data).encode(), compresslevel=6, mtime=0)).decode()
+
+
+def json_text(data: Any) -> str:
+    """Return compact JSON. Numbers that are not finite become null."""
+    try:
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(data), ensure_ascii=False, separators=(",", ":"))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _finite(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def extent(count: int, most: int = MOST_ROWS) -> str:

@@ -104,6 +104,14 @@ class TableFile:
         with readable(self._path):
             return valid(self._file.read(list(columns)))
 
+    def refuse_nulls(self, columns: Sequence[str]) -> None:
+        """Raise BadInput if a row has no value in one of these columns."""
+        for rows in self.groups(columns):
+            for name in columns:
+                if nulls := rows.column(name).null_count:
+                    got = f"expected a value in every row, got {counted(nulls, 'row')} without"
+                    raise BadInput(f"{self._path}: column {name}: {got}; run the sweep again ('torusweep run CONFIG')")
+
     def groups(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """All rows, some ROW_GROUP at a time. columns: None for all"""
         file = self._file

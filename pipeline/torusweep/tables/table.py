@@ -56,6 +56,7 @@ class Declaration(NamedTuple):
     row: str  # what a row is
     columns: tuple[Column, ...]
     title: str = ""  # on the page, if not the name; the page reads tables that join `static`, and others with a title
+    always: tuple[str, ...] = ()  # columns that have a value in every row; a file without one is refused
     apart: tuple[str, ...] = ()  # columns that tell a network's rows apart, the most important first
     choose: tuple[str, ...] = ()  # columns of these that a reader chooses first, as they decide others
     how: tuple[str, ...] = ()  # columns of these that say how a number was made: rows that differ only here compare

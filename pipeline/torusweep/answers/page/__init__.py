@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
-import json
 import sys
 from collections.abc import Mapping
 from functools import cache
@@ -33,6 +32,7 @@ from torusweep.answers.page.verification import papers_section, provenance_secti
 from torusweep.charts import DARK, LIGHT, specification
 from torusweep.charts import config as theme
 from torusweep.charts.looks import distinct
+from torusweep.charts.section import json_text
 from torusweep.stages import MODULES, STAGES
 from torusweep.tables import current, store
 from torusweep.tables.rows import StoredRows, Tables, stored_rows
@@ -66,7 +66,10 @@ def write_report(folder: Path, out: Path) -> Tables:
     manifest = store.read_manifest(folder)
     shown = (name for name, table in DECLARED.items() if table.joined or table.title)
     names = [name for name in shown if name in manifest["tables"] or name in ("static", "verification")]
-    tables = {name: StoredRows(store.open_file(folder / f"{name}.parquet", schema_of(name))) for name in names}
+    files = {name: store.open_file(folder / f"{name}.parquet", schema_of(name)) for name in names}
+    for name, file in files.items():
+        file.refuse_nulls(DECLARED[name].always)
+    tables = {name: StoredRows(file) for name, file in files.items()}
     store.publish(out, page(tables, manifest).encode())
     return tables
 
@@ -111,7 +114,7 @@ def _script() -> str:
 
 def _json(data: Any) -> str:
     """JSON without '<', so that no value can end the script element."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return json_text(data).replace("<", "\\u003c")
 
 
 def _lead(manifest: Mapping[str, Any]) -> str:

@@ -189,9 +189,9 @@ def _is_text(value: Any) -> bool:
 
 def _name(path: Path, value: Any) -> Hashable:
     """Return the name of a node, a number or a text. A list stands for a Python tuple, and becomes the tuple's text."""
-    if isinstance(value, str | int | float):
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
         return value
-    if not isinstance(value, list) or any(isinstance(part, list | dict) for part in value):
+    if not isinstance(value, list) or any(isinstance(part, list | dict | bool) for part in value):
         _refuse(path, f"expected a number or a name as a node, got {_shown(value)}")
     return str(tuple(value))
 

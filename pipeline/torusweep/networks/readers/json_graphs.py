@@ -141,7 +141,7 @@ def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tupl
         for link in _objects(path, "links or edges", links)
     ]
     draft = Draft(path, directed=_is_directed(path, key, edges))
-    if key != "id" and all(isinstance(link.get(end), int) for link in edges for end in ends):
+    if key != "id" and all(type(link.get(end)) is int for link in edges for end in ends):
         names = [str(node.get(key, place)) for place, node in enumerate(objects)]
         names = names if len(set(names)) == len(names) else [*map(str, range(len(names)))]
         if any(not 0 <= link[end] < len(names) for link in edges for end in ends):

@@ -71,7 +71,8 @@ def _uniform(tables: Tables) -> list[Row]:
         for load in stored_rows(tables, "loads").among("topology", networks)
         if (load["routing"], load["traffic"], load["method"]) == ("minimal", "uniform", "exact")
     ]
-    return [{**networks[load["topology"]], **load} for load in loads]
+    named = ("saturation_load", "max_channel_load", "per_class_load")
+    return [{**networks[load["topology"]], **load} for load in loads if None not in map(load.get, named)]
 
 
 def _is_papers(record: Record) -> bool:

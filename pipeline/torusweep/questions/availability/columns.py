@@ -88,6 +88,7 @@ AVAILABILITY = (
 TABLE = Declaration(
     *("availability", "a network, failures and measure: distribution of the measure over draws", AVAILABILITY),
     title="After failures",
+    always=("topology", "measure"),
     apart=("measure", "fails", "failures", "probability", "seed"),
     how=("seed",),
 )

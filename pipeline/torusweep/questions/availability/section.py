@@ -30,7 +30,7 @@ X_TITLES = {"failures": "failed {} at a time", "probability": "probability that 
 def section(tables: Tables) -> Chapter | None:
     """A chart for each kind of part and measure with several numbers of failures, and a table; None without rows."""
     asked = tables.get("availability", ())
-    rows = [row for row in asked if row["mean"] is not None]
+    rows = [row for row in asked if row["mean"] is not None and row["measure"] in QUANTITIES]
     if not rows:
         return None
     labels, names = _labels(tables.get("labels", ())), list(dict.fromkeys(row["topology"] for row in rows))

@@ -126,6 +126,7 @@ COLLECTIVES = (
 TABLE = Declaration(
     *("collectives", "a network, operation and algorithm: time, bound, and share of the bound", COLLECTIVES),
     title="Collective operations",
+    always=("topology", "operation", "algorithm"),
     apart=("operation", "algorithm"),
     certified=("operation",),
 )

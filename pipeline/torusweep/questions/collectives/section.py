@@ -30,8 +30,8 @@ def section(tables: Tables) -> Chapter | None:
         return None
     measured = [row for row in rows if row["algorithm"] not in (OPTIMUM, BEST_KNOWN) and row["bound_share"] is not None]
     charts = {f"collectives_{operation}": _shares(operation) for operation in OPERATIONS}
-    order = list(OPERATIONS)
-    listed = sorted(rows, key=lambda row: (row["topology"], order.index(row["operation"]), row["cycles"] or 0.0))
+    order = {operation: place for place, operation in enumerate(OPERATIONS)}
+    listed = sorted(rows, key=lambda row: (row["topology"], order.get(row["operation"], -1), row["cycles"] or 0.0))
     every = listing("Every operation and algorithm", "By network, all {}.", FIELDS, listed, len(asked) - len(rows))
     return Chapter(
         "collectives",
@@ -59,11 +59,11 @@ def _shares(operation: str) -> Chart:
 
 def _proof(row: Record) -> Cell:
     """A table cell that names the proof of a row's bound in words."""
-    if row["cut_nodes"] is not None:
+    if row["cut_capacity"] is not None and row["cut_nodes"] is not None:
         nodes = len(row["cut_nodes"])
         verb = "into" if row["cut_enters"] else "out of"
         return Cell(f"{counted(row['cut_capacity'], 'channel')} {verb} {counted(nodes, 'node')}", "short")
-    if row["parts"] is not None:
+    if row["cut_capacity"] is not None and row["parts"] is not None:
         return Cell(f"{counted(row['cut_capacity'], 'channel')} between {counted(row['parts'], 'set')}", "short")
     return Cell("linear program", "short")
 

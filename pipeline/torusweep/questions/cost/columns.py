@@ -91,6 +91,7 @@ TABLE = Declaration(
     *("cost", "a network, cost model and packing: routers, cables, prices, watts", COST),
     apart=("cost_model", "packing"),
     how=("packing",),
+    always=("topology", "cost_model"),
     usual={"cost_model": "2014-besta"},
     best=(By("cost_per_terminal"), By("packing")),
 )
@@ -101,6 +102,7 @@ COMPARED = Declaration(
         EQUAL_COST,
     ),
     title="Networks at equal cost",
+    always=("topology", "cost_model", "traffic", "on_front"),
     apart=("traffic", "cost_model"),
     made_of=("static", "loads", "cost"),
     rows="torusweep.questions.cost.arithmetic:compared",

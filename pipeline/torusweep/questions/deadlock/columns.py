@@ -73,6 +73,7 @@ TABLE = Declaration(
     *("deadlock", "a network, routing and virtual-channel rule: verdict", DEADLOCK),
     apart=("routing", "vc_rule", "virtual_channels"),
     choose=("routing",),
+    always=("topology", "routing", "vc_rule", "virtual_channels", "deadlock_free", "argument"),
     how=("vc_rule", "virtual_channels"),
     certified=("routing", "vc_rule", "virtual_channels"),
     best=(By("lost_pairs", first=0), By("least_virtual_channels"), By("routing")),

@@ -29,9 +29,9 @@ def section(tables: Tables) -> Chapter | None:
     groups: dict[tuple[str, str, int], list[Record]] = {}
     for row in rows:
         groups.setdefault((row["routing"], row["vc_rule"], row["virtual_channels"]), []).append(row)
-    worst = list(VERDICTS)
+    worst = {verdict: place for place, verdict in enumerate(VERDICTS)}
     ordered = sorted(
-        rows, key=lambda row: (worst.index(row["deadlock_free"]), row["topology"], row["routing"], row["vc_rule"])
+        rows, key=lambda row: (worst.get(row["deadlock_free"], -1), row["topology"], row["routing"], row["vc_rule"])
     )
     parts = [
         paragraph(LEAD),
@@ -82,7 +82,7 @@ VERDICT_FIELDS = fields(
     "topology",
     *SHARED_FIELDS,
     "acyclic",
-    ("deadlock_free", "deadlock-free", lambda row: Cell(row["deadlock_free"], VERDICTS[row["deadlock_free"]])),
+    ("deadlock_free", "deadlock-free", lambda row: Cell(row["deadlock_free"], VERDICTS.get(row["deadlock_free"], ""))),
     *(("least_virtual_channels", "least VCs"), ("least_rule", "by rule")),
     ("argument", "", lambda row: Cell(_short(row["argument"]), "short")),
     ("cycle", "a shortest cycle", lambda row: Cell(_cycle(row["cycle"]), "short")),

@@ -102,6 +102,7 @@ LAYOUT = (
 TABLE = Declaration(
     *("layout", "a network and placement: wires, volume", LAYOUT),
     apart=("placement",),
+    always=("topology", "placement", "extent", "places", "wire_length_total", "wire_length_histogram"),
     best=(By("block", first=None), By("wire_length_max"), By("placement")),
     designs=True,
 )

@@ -208,6 +208,7 @@ EQUAL = 9  # decimals; loads that differ only by rounding are equal
 TABLE = Declaration(
     *("loads", "a network, routing and traffic: loads of its channels, saturation", LOADS),
     title="Channel loads",
+    always=("topology", "routing", "traffic", "method"),
     apart=("routing", "traffic", "method", "packets", "seed"),
     choose=("routing", "traffic"),
     how=("method", "packets", "seed"),

@@ -201,7 +201,7 @@ def _bounds(rows: Sequence[Record]) -> str:
         LOADS,
         *(("saturation_load", "", 4), ("capacity", "", 4), ("capacity_minimal", "by minimal routing", 4)),
         *(("capacity_share", "share of capacity", 4), ("worst_case_saturation_load", "worst permutation", 4)),
-        ("bounds_method", "method", lambda row: Cell(row["bounds_method"], "argument")),
+        ("bounds_method", "method", lambda row: Cell(row["bounds_method"] or "–", "argument")),
     )
     known = ("bounds_method", "capacity", "worst_case_saturation_load")
     return _records("Bounds over all routings", note, shown, [row for row in rows if any(row[name] for name in known)])

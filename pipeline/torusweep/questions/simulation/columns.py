@@ -230,6 +230,7 @@ SIMULATION = (
 )
 TABLE = Declaration(
     *("simulation", "a network, routing, traffic and offered load: latency, saturation", SIMULATION),
+    always=("topology", "routing", "virtual_channels", "packet_flits"),
     apart=(
         *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "packet_mix"),
         *("input_speedup", "router", "traffic", "injection", "source_queue", "packets_each", "workload", "placement"),

@@ -155,6 +155,7 @@ STATIC = (
 TABLE = Declaration(
     *("static", "a network: distances, connectivity, bisection, cost", STATIC),
     title="Network",
+    always=("topology", "family", "parameters", "nodes", "terminals"),
     best=(By("fault_nodes"),),
     designs=True,
     certified=(),

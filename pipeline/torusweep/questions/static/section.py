@@ -92,7 +92,8 @@ def _charts(networks: StoredRows) -> list[str | list[Panel]]:
 def largest_for_cost(rows: Iterable[Record], size: str = "nodes") -> list[dict[str, Any]]:
     """Return the Pareto front of large size (the column `size`) and low cost, ordered by size."""
     front: list[dict[str, Any]] = []
-    for row in sorted(rows, key=lambda row: (-row[size], row["cost"], row["topology"])):
+    priced = [row for row in rows if row["cost"] is not None]
+    for row in sorted(priced, key=lambda row: (-row[size], row["cost"], row["topology"])):
         if not front or row["cost"] < front[-1]["cost"]:
             front.append({name: row[name] for name in ("topology", size, "cost")})
     return front[::-1]
