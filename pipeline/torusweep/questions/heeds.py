@@ -19,17 +19,17 @@ from torusweep.questions import QUESTIONS, question_named
 
 ABOUT = """# What each answer heeds
 
-Made by `make docs` from what the questions declare (`heeds`). `tests/meaning/` holds every answer to it.
+Made by `make docs` from what the questions declare (`heeds`). `tests/meaning/` tests every answer against it.
 
-A network says what its links carry and how long they take, in which units, who sends and who forwards. No question asks
-for all of it. The table says what each answer heeds.
+A network has attributes: bandwidth and latency of its links, their units, and which nodes send and which forward. No
+answer depends on all attributes. The table shows which attributes each answer depends on.
 
-- **yes**: the answer depends on it. A condition such as *with `bytes`* says when.
-- **note**: the answer leaves it out. Where your network says it, one line stands below the numbers:
-  `note: this answer leaves out: latency (1 … 9 cycles)`. With `--json` it is in `notes`, in Python it is printed with
-  the answer and is in `answer.unheeded`. A network that does not say it gets no note. Before it stands what was taken
-  for a number that the network's file does not give, where the answer depends on it.
-- **refused**: a network that says it is refused, with what to do; *yes, or refused*: some of such networks.
+- **yes**: the answer depends on the attribute. A condition such as *with `bytes`* tells when.
+- **note**: the answer leaves the attribute out. If your network has it, a line below the numbers tells you:
+  `note: this answer leaves out: latency (1 … 9 cycles)`. With `--json` the note is in `notes`. In Python it is printed
+  with the answer and is in `answer.unheeded`. A network without the attribute gets no note. If the answer depends on a
+  number that is missing in the network's file, the note also names the value that was taken for it.
+- **refused**: a network with the attribute is refused, with a remedy. *yes, or refused*: some such networks are.
 
 Names of nodes, the order of lines in a file, and the format of the file change no number."""
 

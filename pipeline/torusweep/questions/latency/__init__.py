@@ -1,1 +1,1 @@
-"""Analytic models of latency, a paper a module, as vectorised functions of numbers; networks of equal cost."""
+"""Mean latency by the analytic models of two papers, each in a module of its own, and networks at equal cost."""

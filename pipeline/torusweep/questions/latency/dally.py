@@ -1,17 +1,14 @@
 """k-ary n-cubes of equal bisection width, after Dally 1990: channel width, pins, wires and latency without contention.
 
-The cubes are unidirectional, N = k^n, and every network has as many wires across its middle as the
-bit-serial binary cube has: N, counting both directions of its links. `Cube` describes one by numbers
-or arrays that broadcast: of real-valued radix (`cube`), as the paper allows itself, or of whole,
-mixed radices (`whole_cube`). Lengths are in node pitches, delays in those of a wire of one pitch.
+The cubes are unidirectional, with N = k^n nodes. Every cube has the same number of wires across its middle as the
+bit-serial binary cube: N, counting both directions. `Cube` describes one cube by numbers, or several by arrays.
+Radices are real numbers (`cube`), as in the paper, or whole numbers, mixed if need be (`whole_cube`); `whole_radices`
+finds the best ones. Lengths are in node pitches. The unit of delay is the delay of a wire of one pitch.
 
-Eq. 13 has the longest wire of a ring that is not folded, without its end-around channel. The paper's
-own layout folds its rings (Fig. 5), which puts neighbours two places apart where there are more than
-two nodes: `Cube.folded` has these wires, the correction of everything that depends on their delay.
-
-The paper's text ends with the longest wire: its models of contention and hot spots are not here.
-
-The best whole radices of a number of nodes, for every number of dimensions at once.
+Eq. 13 gives the longest wire of a ring that is not folded, without the wire that closes the ring. The paper's own
+layout folds its rings (Fig. 5), which puts neighbours two places apart if a ring has more than two nodes.
+`Cube.folded` has these longer wires, which correct all numbers that depend on the delay of wires.
+The paper's models of contention and of hot spots are not implemented.
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 UNREACHED = np.iinfo(np.int64).max // 2
-LEAST_DIMENSIONS = 2  # half of the dimensions lie along each side of the plane
+LEAST_DIMENSIONS = 2  # half of the dimensions are placed along each side of the plane
 WIRE_DELAYS: dict[str, Callable[[Floats], Floats]] = {
     "constant": np.ones_like,
     "logarithmic": lambda length: 1 + np.log2(length),  # charging the wire's capacitance (Eq. 4)
@@ -35,38 +32,38 @@ WIRE_DELAYS: dict[str, Callable[[Floats], Floats]] = {
 
 @lru_cache(maxsize=64)
 def whole_radices(nodes: int) -> dict[int, list[int]]:
-    """By dimension n ≥ 2, n whole radices ≥ 2, descending, whose product is N; dimensions that have none are left out.
+    """n → n whole radices ≥ 2, descending, whose product is `nodes`, for every n ≥ 2 for which such radices exist.
 
-    Of all factorisations, that of the least maximum; of these the least sum; of these the least smallest radix,
-    and so on upwards. Highly composite numbers have millions of factorisations: tables over N's divisors find the best
-    ones without writing them out.
+    Of all factorisations into n radices the one with the least maximum is taken; of several, the one with the least
+    sum; of these, the one with the least smallest radix, then the least second smallest, and so on. Highly composite
+    numbers have millions of factorisations; tables over the divisors of N find the best without listing all.
     """
     divisors = _divisors(nodes)
     return {n: _of_least_sum(divisors, n, largest) for n, largest in sorted(_least_maxima(divisors).items()) if n > 1}
 
 
 def _divisors(nodes: int) -> np.ndarray:
-    """int64: the divisors of N, ascending, 1 and N included."""
+    """int64: all divisors of N, from 1 to N, in ascending order."""
     low = np.arange(1, isqrt(nodes) + 1)
     low = low[nodes % low == 0]
     return np.unique(np.concatenate([low, nodes // low]))
 
 
 def _times(divisors: np.ndarray, factor: int) -> tuple[np.ndarray, np.ndarray]:
-    """(places of the divisors d for which factor · d divides N, too; places of factor · d)."""
+    """(indices of the divisors d for which factor · d is a divisor of N, too; indices of these factor · d)."""
     source = np.flatnonzero(divisors[-1] // factor % divisors == 0)
     return source, np.searchsorted(divisors, divisors[source] * factor)
 
 
 def _least_maxima(divisors: np.ndarray) -> dict[int, int]:
-    """n → the least possible maximum of n factors ≥ 2 with the product N, for every n with such factors."""
+    """n → the least possible maximum of n factors ≥ 2 whose product is N, for every n for which such factors exist."""
     most = _prime_factors(divisors)
     product = np.zeros((most + 1, len(divisors)), bool)  # [n, d]: n of the factors so far have the product d
     product[0, 0] = True
     found: dict[int, int] = {}
     for factor in divisors[1:].tolist():
         source, target = _times(divisors, factor)
-        for n in range(most):  # ascending, so that a factor may come several times
+        for n in range(most):  # in ascending order, so that a factor can be used several times
             product[n + 1, target] |= product[n, source]
             if product[n + 1, -1]:
                 found.setdefault(n + 1, factor)
@@ -76,15 +73,15 @@ def _least_maxima(divisors: np.ndarray) -> dict[int, int]:
 
 
 def _of_least_sum(divisors: np.ndarray, dimension: int, largest: int) -> list[int]:
-    """The `dimension` factors 2 … largest with the product N and the least sum, descending."""
+    """Factors from 2 to `largest`, `dimension` in number, with product N and the least sum, in descending order."""
     factors = divisors[(divisors > 1) & (divisors <= largest)].tolist()
-    total = np.full((dimension + 1, len(divisors)), UNREACHED)  # [n, d]: least sum of n factors with the product d
-    least = np.zeros((dimension + 1, len(divisors)), np.int64)  # the smallest of these
+    total = np.full((dimension + 1, len(divisors)), UNREACHED)  # [n, d]: least sum of n factors whose product is d
+    least = np.zeros((dimension + 1, len(divisors)), np.int64)  # the smallest of these factors
     total[0, 0] = 0
     for factor in reversed(factors):
         source, target = _times(divisors, factor)
         for n in range(dimension):
-            better = total[n, source] + factor <= total[n + 1, target]  # of equal sums, the one that begins smaller
+            better = total[n, source] + factor <= total[n + 1, target]  # of equal sums, the one with smaller factors
             better &= total[n, source] < UNREACHED
             total[n + 1, target[better]] = total[n, source[better]] + factor
             least[n + 1, target[better]] = factor
@@ -96,7 +93,7 @@ def _of_least_sum(divisors: np.ndarray, dimension: int, largest: int) -> list[in
 
 
 def _prime_factors(divisors: np.ndarray) -> int:
-    """Number of prime factors of N, with repetitions: the length of the longest chain of divisors."""
+    """Number of prime factors of N, counted with multiplicity. divisors: all divisors of N, ascending."""
     rest, count = int(divisors[-1]), 0
     for divisor in divisors[1:].tolist():
         while rest % divisor == 0:
@@ -108,13 +105,13 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class Cube(NamedTuple):
-    """Cubes of constant bisection width, float64 arrays of one shape or numbers.
+    """Properties of one or several cubes of constant bisection width: numbers, or float64 arrays of one shape.
 
-    mean_distance  hops, a node to itself included (Eq. 11)
-    width          W, bits of a channel (Eq. 7); may be a fraction where the radix is 2 or odd
+    mean_distance  mean number of hops between nodes, including from a node to itself (Eq. 11)
+    width          W, bits of a channel (Eq. 7); may be a fraction
     pins           pins of a node, for 2n channels of W bits (Eq. 9)
-    longest_wire   node pitches (Eq. 13)
-    longest_fold   node pitches, in a layout of folded rings
+    longest_wire   length of the longest wire in node pitches (Eq. 13)
+    longest_fold   length of the longest wire in node pitches, in a layout with folded rings
     """
 
     mean_distance: Floats
@@ -124,19 +121,19 @@ class Cube(NamedTuple):
     longest_fold: Floats
 
     def folded(self) -> Cube:
-        """The same cubes with the wires of the paper's own layout instead of Eq. 13's."""
+        """The same cubes, with the longest wire of a layout with folded rings instead of that of Eq. 13."""
         return self._replace(longest_wire=self.longest_fold)
 
 
 def radix(nodes: ArrayLike, dimension: ArrayLike) -> Floats:
-    """k = N^(1/n), a real number (Eq. 1); exact where it is a whole one."""
+    """Radix k = N^(1/n) of a cube (Eq. 1), a real number; exact if it is whole."""
     found = np.asarray(nodes, np.float64) ** (1 / np.asarray(dimension, np.float64))
     whole = np.rint(found)
     return np.where(whole ** np.asarray(dimension) == nodes, whole, found)
 
 
 def cube(nodes: ArrayLike, dimension: ArrayLike) -> Cube:
-    """The k-ary n-cube of N nodes: D = n(k-1)/2, W = k/2, nk pins, wires of k^(n/2-1), twice that if folded and k > 2.
+    """The k-ary n-cube: D = n(k-1)/2, W = k/2, nk pins, longest wire k^(n/2-1), or twice that if folded and k > 2.
 
     Raises ValueError for fewer than two dimensions or a radix below 2.
     """
@@ -151,37 +148,37 @@ def cube(nodes: ArrayLike, dimension: ArrayLike) -> Cube:
 
 
 def whole_cube(radices: Sequence[int]) -> Cube:
-    """A cube of whole, mixed radices, which Dally's footnote 5 leaves open.
+    """A cube of whole radices, which may differ. Dally's footnote 5 leaves this case open.
 
-    Its narrowest middle cuts the dimension of largest radix, which sets the width: W = max k / 2. The
-    dimensions are dealt out to the plane's two sides, the largest last, and a wire of a side's last
-    dimension passes all nodes of that side's others. Equal radices and an even n give `cube`'s values.
-    Smaller dimensions then have wires to spare across their middle: a mixed cube can beat the one of real radix.
+    The narrowest cut in halves is across the dimension of the largest radix, so that W = max k / 2. The dimensions are
+    assigned in turn to the two sides of the plane, the largest last. A wire of a side's last dimension passes all nodes
+    of the side's other dimensions. For equal radices and an even n the values are those of `cube`. The cut across a
+    smaller dimension has more wires than needed, so a mixed cube can be better than a cube of real radix.
     Raises ValueError for fewer than two dimensions or a radix below 2.
     """
     if len(radices) < LEAST_DIMENSIONS or min(radices) < 2:
         raise ValueError(f"radices: expected two at least, each 2 at least, got {list(radices)}")
     ordered = sorted(radices)
     sides = (ordered[-1::-2], ordered[-2::-2])
-    reach = [prod(side[1:]) for side in sides]  # of a side's last dimension, its largest
+    reach = [prod(side[1:]) for side in sides]  # wire length in a side's last dimension, the side's largest
     fold = max(places * (2 if side[0] > 2 else 1) for places, side in zip(reach, sides))
     largest, dimension = ordered[-1], len(ordered)
     return Cube(*np.array([(sum(radices) - dimension) / 2, largest / 2, dimension * largest, max(reach), fold]))
 
 
 def wire_delay(longest_wire: ArrayLike, model: str) -> Floats:
-    """Cycle of a channel by the length l of its longest wire: constant 1, logarithmic 1 + log2 l, linear l.
+    """Cycle time of channels by the length l of the longest wire: 1 (constant), 1 + log2 l (logarithmic), l (linear).
 
-    The unit is the cycle of a channel of one pitch.
+    The unit is the cycle time of channels whose wires are one pitch long.
     """
     return WIRE_DELAYS[model](np.asarray(longest_wire, np.float64))
 
 
 def wormhole(cube: Cube, message_bits: ArrayLike, *, delay: str = "constant", locality: ArrayLike = 1.0) -> Floats:
-    """T = T_c (D + L/W) cycles, without contention (Eqs. 3, 12).
+    """Latency of wormhole routing without contention, T = T_c (D + L/W) cycles (Eqs. 3, 12).
 
-    locality   mean distance as a share of the uniform one, 0 < locality ≤ 1: the paper says in words only
-               that nearer partners shorten the distance, and that it helps cubes of few dimensions
+    locality   mean distance relative to that of uniform traffic, 0 < locality ≤ 1. The paper only describes in words
+               that traffic to near nodes shortens the distance, and that this favours cubes of few dimensions
     """
     distance = cube.mean_distance * _share(locality)
     return wire_delay(cube.longest_wire, delay) * (distance + np.asarray(message_bits, np.float64) / cube.width)
@@ -190,13 +187,16 @@ def wormhole(cube: Cube, message_bits: ArrayLike, *, delay: str = "constant", lo
 def store_and_forward(
     cube: Cube, message_bits: ArrayLike, *, delay: str = "constant", locality: ArrayLike = 1.0
 ) -> Floats:
-    """T = T_c D L/W cycles, without contention (Eq. 2)."""
+    """Latency of store-and-forward routing without contention, T = T_c D L/W cycles (Eq. 2)."""
     distance = cube.mean_distance * _share(locality)
     return wire_delay(cube.longest_wire, delay) * distance * np.asarray(message_bits, np.float64) / cube.width
 
 
 def designs(nodes: int, *, whole: bool = False) -> list[tuple[int, Cube]]:
-    """(n, cube) of every dimension 2 … log2 N that has one. Raises ValueError if none has."""
+    """(n, cube of n dimensions) for every n ≥ 2 for which there is a cube. Raises ValueError if there is none.
+
+    whole   whether radices must be whole numbers
+    """
     if whole:
         found = [(n, whole_cube(radices)) for n, radices in whole_radices(nodes).items()]
     else:
@@ -210,11 +210,12 @@ def designs(nodes: int, *, whole: bool = False) -> list[tuple[int, Cube]]:
 
 
 def wire_density(radices: Sequence[int]) -> NDArray[np.int64]:
-    """Wires across each gap of a row of these dimensions, the first varying fastest; one bit a channel (Fig. 6).
+    """Number of wires across each gap of a row of nodes, for channels of one bit (Fig. 6).
 
-    returns   int64[product - 1]: wires between nodes p and p + 1; multiply by the bits of wider channels
-    A ring of two nodes has a channel each way; a longer one, folded or with its end-around channel, also
-    passes every gap between its first and its last node twice. So the row of a 2D torus has 2W = k bits everywhere.
+    radices   radices of the dimensions along the row; the first varies fastest
+    returns   int64[product - 1]: wires between nodes p and p + 1; for wider channels multiply by their bits
+    Every ring crosses each gap between its first and its last node twice: a ring of two nodes by a channel each way, a
+    longer ring because it closes, folded or not. So the row of a 2D torus has 2W = k bits across every gap.
     """
     nodes = prod(radices)
     change = np.zeros(nodes + 1, np.int64)

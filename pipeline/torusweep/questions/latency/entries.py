@@ -1,4 +1,4 @@
-"""The section `latency` of a configuration: each model's entries, with the keys that the signature declares."""
+"""Entries of the section `latency` of a configuration: a class for each model, whose keys the parameters declare."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from torusweep.questions.latency.table import (
 from torusweep.questions.parameters import NOT_SWEPT, Absent, Swept, parameters_of
 from torusweep.questions.stage import MOST_NODES, NetworkChoice, Rates, Section, numbers_of
 
-MOST = 10**9  # bits, rates, delays and budgets
+MOST = 10**9  # upper limit of bits, rates, delays and budgets
 MessageBits = Annotated[float, Number(0, "message length in bits, L", MOST, above=True), Swept(None, several=True)]
 
 
 class OfBoth(TypedDict, total=False):
-    """What both models take."""
+    """Parameters that both models accept."""
 
     message_bits: MessageBits
 
 
 class OfNetworks(TypedDict, total=False):
-    """What only the model of Parhami & Kwai takes."""
+    """Parameters that only the model of Parhami & Kwai accepts."""
 
     switch_delay: Annotated[
         float,
-        Number(0, "cycles from one channel to the next, s", MOST, above=True),
+        Number(0, "switch delay s: cycles from a channel to the next one", MOST, above=True),
         Absent("3"),
         Swept(3.0, several=True),
     ]
     rate: Annotated[
-        float, Number(0, "messages per node and cycle, m; 0 is an empty network", MOST), Absent("0"), NOT_SWEPT
+        float, Number(0, "rate m: messages per node and cycle; 0 for an empty network", MOST), Absent("0"), NOT_SWEPT
     ]
     constant: Annotated[
         Literal["pins", "bisection", "wiring_volume"],
-        Meaning("the cost that all networks share; it decides the width of their channels"),
+        Meaning("cost that is equal for all networks; it decides the width of their channels"),
         Absent("pins"),
         Swept("pins"),
     ]
@@ -54,22 +54,22 @@ class OfNetworks(TypedDict, total=False):
         float,
         Number(
             0,
-            "that cost per node: pins (96 by default), wires across the middle in both directions (1), or pitches of"
-            " wire (96)",
+            "the equal cost per node: pins (96 by default), wires across the middle in both directions (1 by default),"
+            " or pitches of wire (96 by default)",
             MOST,
             above=True,
         ),
     ]
     pins: Annotated[float, Number(0, "another name for the budget of constant pins", MOST, above=True)]
     placement: Annotated[
-        str, Meaning("the placement whose wires a constant wiring_volume counts"), Absent("folded, straight for a mesh")
+        str, Meaning("placement whose wires a constant wiring_volume counts"), Absent("folded, straight for a mesh")
     ]
 
 
 class OfCubes(TypedDict, total=False):
-    """What only the model of Dally takes."""
+    """Parameters that only the model of Dally accepts."""
 
-    nodes: Annotated[int, Whole(4, "nodes of the k-ary n-cubes", MOST_NODES), Swept(None, several=True)]
+    nodes: Annotated[int, Whole(4, "number of nodes of the k-ary n-cubes", MOST_NODES), Swept(None, several=True)]
     wire_delay: Annotated[
         Literal["constant", "logarithmic", "linear"],
         Meaning("how the cycle time grows with the longest wire"),
@@ -79,38 +79,38 @@ class OfCubes(TypedDict, total=False):
     dimension: Annotated[int, Whole(2, "dimension of the cube", 30), Absent("the best"), NOT_SWEPT]
     locality: Annotated[
         float,
-        Number(0, "mean distance as a share of that of uniform traffic", 1, above=True),
+        Number(0, "mean distance relative to that of uniform traffic", 1, above=True),
         Absent("1"),
         Swept(1.0, several=True),
     ]
     radices: Annotated[
         Literal["real", "whole"],
-        Meaning("whether radices are real, k = N^(1/n), or whole numbers, mixed where needed"),
+        Meaning("real: every radix is N^(1/n); whole: radices are whole numbers, mixed if necessary"),
         Absent("real"),
         Swept("real"),
     ]
 
 
 class OfAModel(OfNetworks, OfCubes, total=False):
-    """What one of the models takes."""
+    """Parameters that only one of the two models accepts."""
 
 
 class ParhamiKwai(NetworkChoice):
-    """Latency of the sweep's networks under contention (Parhami & Kwai 2004).
+    """Latency of the sweep's networks with contention, by the model of Parhami & Kwai 2004.
 
-    It is computed for every message length, switch delay and rate on every network chosen.
+    It is computed for every message length, switch delay and rate, on every chosen network.
     """
 
-    model: Literal["parhami-kwai-2004"] = Field(description="virtual cut-through, contention; of the sweep's networks")
+    model: Literal["parhami-kwai-2004"] = Field(description="virtual cut-through, contention; for the sweep's networks")
     rates: Rates = Field((), description="messages per node and cycle: a number, several, or {from, to, step}")
     of_saturation: Rates = Field(
         (),
         description=(
-            "the same as fractions of each network's saturation rate as printed: a number, several, or {from, to, step}"
+            "rates as fractions of each network's printed saturation rate: a number, several, or {from, to, step}"
         ),
     )
     skip_unsuitable: bool = Field(
-        False, description="leave out networks that the model does not fit instead of refusing the sweep"
+        False, description="leave out networks to which the model does not apply, instead of refusing the sweep"
     )
 
     @model_validator(mode="before")
@@ -130,13 +130,13 @@ class ParhamiKwai(NetworkChoice):
 
     @property
     def constraint(self: Any) -> Constraint:
-        """What its networks have alike. Raises ValueError for keys that contradict each other."""
+        """The cost that is equal for the entry's networks. Raises ValueError for keys that contradict each other."""
         return constraint(self.constant, budget=self.budget, pins=self.pins, placement=self.placement)
 
     def columns(
         self: Any, networks: Sequence[ModelInputs], widths: Sequence[float], placements: Sequence[str | None]
     ) -> Columns:
-        """Its rows, given the bits of each network's channels, and its placement where wires are the cost."""
+        """The entry's rows as columns. widths: bits of each network's channels; placements: see `Constraint`."""
         return parhami_kwai_columns(
             networks,
             widths,
@@ -150,13 +150,13 @@ class ParhamiKwai(NetworkChoice):
 
 
 class Dally(Section):
-    """Latency of unidirectional k-ary n-cubes of constant bisection width (Dally 1990).
+    """Latency of unidirectional k-ary n-cubes of constant bisection width, by the model of Dally 1990.
 
-    It is computed for every dimension of every number of nodes.
+    It is computed for every possible number of dimensions of each number of nodes.
     """
 
     model: Literal["dally-1990"] = Field(
-        description="constant bisection width, no contention; of k-ary n-cubes, which need not be among the sweep's"
+        description="model without contention for k-ary n-cubes, which need not be among the sweep's networks"
     )
 
     @model_validator(mode="before")
@@ -165,7 +165,7 @@ class Dally(Section):
         return _of_its_model(cls, entry)
 
     def columns(self: Any) -> Columns:
-        """Its rows."""
+        """The entry's rows as columns."""
         return dally_columns(
             self.nodes,
             message_bits=self.message_bits,
@@ -176,7 +176,7 @@ class Dally(Section):
 
 
 def _of_its_model(kind: type[Section], entry: Any) -> Any:
-    """Say of a key that only another model has which ones this model takes."""
+    """Raise ValueError, with the keys of this model, if an entry has a key that only the other model has."""
     own = [field.alias or name for name, field in kind.model_fields.items()]
     for key in entry if isinstance(entry, dict) else ():
         if key not in own and any(key in other.model_fields for other in ENTRIES.values()):
@@ -214,7 +214,7 @@ Entry: Any = Annotated[
 
 
 def entry_with(model: str, values: Mapping[str, Any], **more: Any) -> Any:
-    """The entry that asks for one value of each parameter, which are checked."""
+    """Make a model's entry from one checked value for each parameter. more: further keys of the entry, as rates."""
     several = {one.name for one in PARAMETERS[model] if one.sweep.several}
     given = {name: (value,) if name in several else value for name, value in values.items()}
     return ENTRIES[model].model_construct(**given, **more)

@@ -1,9 +1,9 @@
-"""Networks of equal cost: the width of each network's channels under the same budget.
+"""Networks at equal cost: the width of each network's channels under the same budget.
 
-A norm gives the cost of one bit of channel width, from columns of a network's records (numbers, or
-arrays with an entry a network). The width is the budget over that cost; flits of a message, and
-loads in bits instead of flits, follow from it. Widths are real numbers, as in the papers. Costs and
-budgets are those of a node, on average where nodes differ, so that networks of any size compare.
+A norm computes the cost of one bit of channel width from columns of a network's records (numbers, or arrays with an
+entry for each network). The channel width is the budget divided by this cost. It decides how many flits a message
+has, and converts loads from flits to bits. Widths are real numbers, as in the papers. Costs and budgets are per node,
+on average if nodes differ, so that networks of any size can be compared.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ PINS, BISECTION, WIRING_VOLUME = "pins", "bisection", "wiring_volume"
 
 
 class Norm(NamedTuple):
-    """A quantity to hold constant.
+    """A quantity that is equal for compared networks.
 
-    columns  columns of the tables `static` and `layout` that it needs
-    cost     columns → cost a node of a bit of width on every channel
+    columns  names of the columns of `static` and `layout` from which the cost is computed
+    cost     function of these columns: cost per node of one bit of width on every channel
     unit     unit of costs and budgets, in words
-    budget   default budget
-    source   source of the norm
+    budget   default budget per node
+    source   source of the norm, in words
     """
 
     columns: tuple[str, ...]
@@ -38,7 +38,7 @@ class Norm(NamedTuple):
 class Constraint(NamedTuple):
     """The equal cost of compared networks: a norm of NORMS and its budget.
 
-    placement   for constant wiring_volume, the placement whose wires count; None: each network's default
+    placement   placement whose wires are counted for constant wiring_volume; None for each network's default
     """
 
     norm: str
@@ -47,7 +47,7 @@ class Constraint(NamedTuple):
 
 
 def _channels(directed: ArrayLike) -> Floats:
-    """Number of channels of a link: one, or one each way."""
+    """Number of channels of a link: 1 if links have one direction, 2 otherwise."""
     return np.where(np.asarray(directed, bool), 1.0, 2.0)
 
 
@@ -59,7 +59,7 @@ NORMS = {
         96,
         "Parhami & Kwai 2004, sec. 5: a pin for a bit of each outgoing channel, of the node that has most",
     ),
-    # bisection_upper counts the channels of one direction; as many lead back, or it is half of all (`across_both_ways`)
+    # bisection_upper counts one direction, or half of the channels of both directions (`across_both_ways`)
     BISECTION: Norm(
         ("bisection_upper", "nodes"),
         lambda bisection_upper, nodes: 2.0 * bisection_upper / nodes,
@@ -80,10 +80,12 @@ NORMS = {
 def constraint(
     norm: str = PINS, *, budget: float | None = None, pins: float | None = None, placement: str | None = None
 ) -> Constraint:
-    """A constraint, by default with the norm's budget; pins is another name for the budget of pins.
+    """Make a constraint from the parameters of a command or entry.
 
-    placement  for constant wiring_volume only
-    Raises ValueError if these contradict each other.
+    budget     cost per node; None for the norm's default
+    pins       another name for the budget of constant pins
+    placement  only for constant wiring_volume
+    Raises ValueError for parameters that contradict each other.
     """
     if pins is not None and (norm != PINS or budget is not None):
         got = "a budget, too" if norm == PINS else f"constant {norm}"
@@ -97,10 +99,10 @@ def constraint(
 
 
 def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
-    """Cost of one bit of width on every channel: pins, wires across the middle, or pitches of wire, a node.
+    """Cost per node of one bit of width on every channel, in pins, wires across the middle, or pitches of wire.
 
-    columns  those of NORMS[norm], of the tables `static` and `layout`, which count each link once
-    Raises ValueError for an unknown norm, missing or further columns, and a cost of 0 (a network without links).
+    columns  values of the columns that NORMS[norm] names, from the tables `static` and `layout`
+    Raises ValueError for an unknown norm, missing or superfluous columns, and a cost of 0 (a network without links).
     """
     if norm not in NORMS:
         raise ValueError(f"norm: expected {', '.join(NORMS)}, got {norm!r}")
@@ -118,5 +120,5 @@ def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
 
 
 def channel_width(norm: str, budget: ArrayLike, **columns: ArrayLike) -> Floats:
-    """Bits of every channel under a budget in the norm's unit. Raises like `cost_per_bit`."""
+    """Width of the channels in bits for a budget in the norm's unit. Raises ValueError where `cost_per_bit` does."""
     return np.asarray(budget, np.float64) / cost_per_bit(norm, **columns)

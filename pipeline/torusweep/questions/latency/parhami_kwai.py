@@ -1,31 +1,28 @@
-"""Latency under contention, virtual cut-through, after Parhami & Kwai 2004 (section 5).
+"""Latency of virtual cut-through with contention, after Parhami & Kwai 2004 (section 5).
 
-Every output channel is a queue in discrete time that forwards one packet a slot. In a slot, each of
-`inputs` channels brings it a packet with the same probability, and the node itself brings another
-one (`Arrivals`); r(i), the probability that i packets contend for the channel, follows.
+Every output channel is a queue in discrete time that forwards one packet a slot. In each slot, each of
+`inputs` channels brings a packet with the same probability, and the node itself may bring another one
+(`Arrivals`). From this follows r(i), the probability that i packets contend for the channel.
 
-The functions take numbers or arrays that broadcast against each other, and return float64 of the
-broadcast shape (a scalar array for numbers). Names: degree d (channels that leave a node),
-mean_distance Δ in hops (divided by N), flits F = L/W, rate m in messages per node and cycle,
-utilization ρ, switch_delay s in cycles. From saturation on, ρ ≥ 1, delays are infinite and the
-probability of cutting through is 0.
+The functions take numbers or arrays that broadcast, and return float64 of the broadcast shape (a scalar
+array for numbers). Symbols: degree d (channels that leave a node), mean distance Δ in hops (a node with
+itself included), flits F = L/W, rate m in messages per node and cycle, utilization ρ, switch delay s in
+cycles. From saturation on (ρ ≥ 1), delays are infinite and the probability of cutting through is 0.
 
-The paper takes all channels as equally busy; the functions `…_of_classes` have its queue once for each link class.
+The paper (section 3.E) assumes edge-transitive networks, in which every channel has the utilization
+ρ = (m/d) FΔ. Pruned tori and many other networks are not edge-transitive. For these, the functions
+`…_of_classes` use the paper's queue with a utilization for each link class. The share 1/(FΔ) of a channel's
+packets that enter the network there, and the number of channels that feed it, stay the same. Our derivation:
 
-It (section 3.E) takes its networks for edge-transitive, so that every channel has the
-utilization ρ = (m/d) FΔ. Pruned tori are not, and others need not be. What stays: the queue at a
-channel, the share 1/(FΔ) of its packets that enter the network there, and the number of channels
-that feed it. What changes is how busy it is. Own derivation:
-
-- A channel of load l (flits per cycle at one flit injected per node and cycle: the table `loads`,
-  minimal routing, uniform traffic) has the utilization m F l. Equal loads are l = Δ/d, the paper's ρ.
-- A message makes h_c of its Δ hops over links of class c, and meets at each a queue of that class's
-  mean load. It waits T_c = Σ_c h_c w(ρ_c), w(ρ) the paper's wait for one hop; and a hop is of class c
-  with probability h_c/Δ, so that it is met free with probability 1-p_w = Σ_c (h_c/Δ) (1-p_w(ρ_c)).
-- T = [F + s(Δ-1)] (1-p_w) + T_c, as in the paper, to which it reduces where all classes are equally busy.
-- The network saturates where its busiest channel does, m = 1/(F max l), and T is infinite from there
-  on. Where the channels of a class are equally busy, as in the paper's networks, T grows without
-  bound towards it; elsewhere the mean of a class is less than its maximum, and T jumps.
+- A channel of load l (flits per cycle if each node injects one flit per cycle, in the table `loads` for minimal
+  routing and uniform traffic) has the utilization m F l. Equal loads are l = Δ/d and give the paper's ρ.
+- A message makes h_c of its Δ hops over links of class c, and meets a queue of the class's mean load at each. It
+  waits T_c = Σ_c h_c w(ρ_c), where w(ρ) is the paper's wait for one hop. A hop is of class c with probability
+  h_c/Δ, so the probability that a message meets no wait at a hop is 1-p_w = Σ_c (h_c/Δ) (1-p_w(ρ_c)).
+- T = [F + s(Δ-1)] (1-p_w) + T_c, which is the paper's formula if all classes are equally busy.
+- The network saturates when its busiest channel does, at m = 1/(F max l), and T is infinite from there on. If
+  the channels of a class are equally busy, as in the paper's networks, T grows without bound towards this rate.
+  Otherwise the mean load of a class is less than its maximum, and T jumps to infinity.
 """
 
 from __future__ import annotations
@@ -37,18 +34,18 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 
-PINS = 96  # per node, the paper's
-QUADRATURE = 24  # points of the integral in `cut_through`: 10⁻¹³ relative up to 99.99 % of saturation
-SATURATED = 1 - 1e-12  # utilization from which a channel counts as always busy: 1, but for rounding
-LINEAR = 100.0  # from this scale on, the integrand is as good as linear
+PINS = 96  # pins of a node in the paper
+QUADRATURE = 24  # points of the integral in `cut_through`: relative error 10⁻¹³ up to 99.99 % of saturation
+SATURATED = 1 - 1e-12  # utilization from which a channel counts as always busy: 1, with room for rounding
+LINEAR = 100.0  # scale from which on the integrand is nearly linear
 
 
 class Arrivals(NamedTuple):
     """Packets that arrive at a channel's queue in a slot.
 
-    inputs   channels that may bring a packet
-    through  probability that one of them does
-    local    probability of a packet of the node itself
+    inputs   number of channels that may bring a packet
+    through  probability, for each of these channels, that it brings a packet
+    local    probability that the node itself brings a packet
     """
 
     inputs: Floats
@@ -57,23 +54,20 @@ class Arrivals(NamedTuple):
 
     @property
     def mean(self) -> Floats:
-        """Packets a slot, ρ."""
+        """Mean number of packets that arrive in a slot, ρ."""
         return self.inputs * self.through + self.local
 
     @property
     def pairs(self) -> Floats:
-        """E[A(A-1)] of the packets A in a slot."""
+        """E[A(A-1)], where A is the number of packets that arrive in a slot."""
         together = self.inputs * self.through
         return together * (self.inputs - 1) * self.through + 2 * together * self.local
 
 
-# --- without contention ------------------------------------------------------------------------
-
-
 def flits(message_bits: ArrayLike, width: ArrayLike) -> Floats:
-    """F = L/W of a message of L bits over channels of W bits, the paper's pins/d; real-valued, as in the paper.
+    """Flits F = L/W of a message of L bits on channels of W bits (W = pins/d in the paper), a real number.
 
-    Raises ValueError for a message that is narrower than a channel, or a channel narrower than a bit.
+    Raises ValueError for a message of fewer bits than a channel, or a channel of less than one bit.
     """
     width = _array(width)
     if (width < 1).any():
@@ -89,35 +83,32 @@ def flits(message_bits: ArrayLike, width: ArrayLike) -> Floats:
 
 
 def uncontended(flits: ArrayLike, mean_distance: ArrayLike, switch_delay: ArrayLike) -> Floats:
-    """F + s(Δ - 1) cycles: the head's way, and the rest behind it."""
+    """Latency without contention in cycles, F + s(Δ - 1): the time of the head, and of the flits that follow it."""
     return _array(flits) + _array(switch_delay) * (_array(mean_distance) - 1)
 
 
 def store_and_forward(flits: ArrayLike, mean_distance: ArrayLike, switch_delay: ArrayLike) -> Floats:
-    """sΔF cycles, without contention."""
+    """Latency of store-and-forward without contention in cycles, sΔF."""
     return _array(switch_delay) * _array(mean_distance) * _array(flits)
 
 
-# --- load --------------------------------------------------------------------------------------
-
-
 def utilization(rate: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike) -> Floats:
-    """ρ = (m/d) FΔ of every channel, all being equally busy."""
+    """Utilization of every channel if all are equally busy, ρ = (m/d) FΔ."""
     return _array(rate) / _array(degree) * _array(flits) * _array(mean_distance)
 
 
 def saturation_rate(degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike) -> Floats:
-    """d/(FΔ) messages per node and cycle: ρ = 1."""
+    """Rate at which ρ = 1 if all channels are equally busy, in messages per node and cycle: d/(FΔ)."""
     return _array(degree) / (_array(flits) * _array(mean_distance))
 
 
 def arrivals(
     utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike
 ) -> Arrivals:
-    """Arrivals at a channel of utilization ρ < 1: ρ/(FΔ) from its node, the rest from d - 1 channels (d if directed).
+    """Arrivals at a channel of utilization ρ < 1: ρ/(FΔ) from the channel's node, the others from other channels.
 
-    In an undirected network no packet goes back to where it came from.
-    Raises ValueError for ρ outside 0 … 1, FΔ < 1 or channels without an input (undirected, d = 1).
+    The other channels are d in a directed network. In an undirected one they are d - 1, as no packet turns back.
+    Raises ValueError for ρ < 0, ρ ≥ 1, FΔ < 1, or an undirected network of degree 1, where nothing contends.
     """
     busy, degree = _array(utilization), _array(degree)
     length = _array(flits) * _array(mean_distance)
@@ -138,11 +129,8 @@ def arrivals(
     return Arrivals(inputs, busy * (1 - 1 / length) / inputs, busy / length)
 
 
-# --- contention --------------------------------------------------------------------------------
-
-
 def arrival_distribution(arrivals: Arrivals) -> Floats:
-    """float64[…, most inputs + 2]: q(i), the probability of i packets in a slot; Σ i q(i) = ρ."""
+    """float64[…, most inputs + 2]: q(i), the probability that i packets arrive in a slot; Σ i q(i) = ρ."""
     most = int(arrivals.inputs.max())
     found = np.zeros((*arrivals.inputs.shape, most + 2))
     found[..., 0], found[..., 1] = 1 - arrivals.local, arrivals.local
@@ -156,9 +144,9 @@ def arrival_distribution(arrivals: Arrivals) -> Floats:
 def contenders(arrivals: Arrivals, states: int) -> Floats:
     """float64[…, states]: r(i), the probability that i packets contend for a channel.
 
-    The paper's recurrence with positive terms only, which does not cancel near saturation:
-    r(i+1) q(0) = r(0) P(A > i) + Σ_{j=1..i} r(j) P(A > i+1-j), from r(0) = 1 - ρ. It follows from the
-    balance of the flow across the cut between i and i + 1. Σ r = 1 up to the states left out.
+    The paper's recurrence is written with positive terms only, so that nothing cancels near saturation:
+    r(i+1) q(0) = r(0) P(A > i) + Σ_{j=1..i} r(j) P(A > i+1-j), with r(0) = 1 - ρ. It follows from the balance of the
+    flow across the cut between the states i and i + 1. Σ r is 1 minus the probability of the states that are left out.
     """
     chances = arrival_distribution(arrivals)
     more = chances[..., ::-1].cumsum(axis=-1)[..., ::-1]  # P(A ≥ i)
@@ -174,11 +162,11 @@ def contenders(arrivals: Arrivals, states: int) -> Floats:
 
 
 def cut_through(arrivals: Arrivals) -> Floats:
-    """1 - p_w = r(0) + Σ_{i≥1} r(i)/i: the probability that a packet meets no wait at a channel.
+    """Probability that a packet does not have to wait at a channel: 1 - p_w = r(0) + Σ_{i≥1} r(i)/i.
 
-    With R(z) = Σ r(i) z^i = (1-ρ)(1-z)Q(z)/(Q(z)-z), Q(z) = Σ q(i) z^i, and Σ_{i≥1} r(i)/i =
-    ∫₀¹ (R(z) - r(0))/z dz, it is (1-ρ) ∫₀¹ dt / (1 - P(t)), P(t) = (1 - Q(1-t))/t. Only positive terms; the pole
-    next to t = 0 is taken out by t = c (e^u - 1), c its distance, before Gauss-Legendre quadrature.
+    From R(z) = Σ r(i) z^i = (1-ρ)(1-z)Q(z)/(Q(z)-z), where Q(z) = Σ q(i) z^i, and from Σ_{i≥1} r(i)/i =
+    ∫₀¹ (R(z) - r(0))/z dz, it is (1-ρ) ∫₀¹ dt / (1 - P(t)), where P(t) = (1 - Q(1-t))/t. All terms are positive. The
+    substitution t = c (e^u - 1) removes the pole at distance c from t = 0 before Gauss-Legendre quadrature.
     """
     free = 1 - arrivals.mean
     scale = np.minimum(
@@ -198,9 +186,9 @@ def cut_through(arrivals: Arrivals) -> Floats:
 def contention_delay(
     utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike
 ) -> Floats:
-    """T_c = βΔ/ρ cycles of waiting over Δ hops, β = F Σ_{i≥2} (i-1) r(i), in the paper's closed forms; inf at ρ ≥ 1.
+    """Waits of a message over Δ hops in cycles, T_c = βΔ/ρ, where β = F Σ_{i≥2} (i-1) r(i); inf if ρ ≥ 1.
 
-    T_c = ρ/(2(1-ρ)) [(a-1) FΔ + 2 - (a+1)/(FΔ)] / a, where a = d - 1 (directed: d) channels come in.
+    In closed form T_c = ρ/(2(1-ρ)) [(a-1) FΔ + 2 - (a+1)/(FΔ)] / a, with a = d - 1 input channels (directed: d).
     """
     busy, degree = _array(utilization), _array(degree)
     length = _array(flits) * _array(mean_distance)
@@ -216,7 +204,7 @@ def contention_delay(
 def cut_through_probability(
     utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike
 ) -> Floats:
-    """1 - p_w of a channel of utilization ρ (`cut_through`); 0 at ρ ≥ 1, where every packet waits."""
+    """Probability that a packet does not wait at a channel of utilization ρ, 1 - p_w (`cut_through`); 0 if ρ ≥ 1."""
     busy = _array(utilization)
     found = cut_through(
         arrivals(np.where(busy < SATURATED, busy, 0.0), degree, flits, mean_distance, directed=directed)
@@ -229,9 +217,9 @@ def _array(value: ArrayLike) -> Floats:
 
 
 def saturation_rate_of_classes(flits: ArrayLike, max_channel_load: ArrayLike) -> Floats:
-    """1/(F max l) messages per node and cycle: the busiest channel is always busy.
+    """Rate at which the busiest channel saturates, in messages per node and cycle: 1/(F max l).
 
-    max_channel_load   > 0, flits per cycle at one flit injected per node and cycle
+    max_channel_load   greatest load, > 0, in flits per cycle if each node injects one flit per cycle
     """
     return 1 / (np.asarray(flits, np.float64) * np.asarray(max_channel_load, np.float64))
 
@@ -247,13 +235,13 @@ def mean_latency_of_classes(
     class_hops: ArrayLike,
     max_channel_load: ArrayLike,
 ) -> Floats:
-    """T in cycles, over link classes of unequal loads; inf from the busiest channel's saturation on.
+    """Mean latency T in cycles if link classes have different loads; inf if the busiest channel is saturated.
 
-    rate, degree, flits, switch_delay, directed, max_channel_load: numbers or arrays, as of the other functions
-    class_loads  float64[…, C]: mean load of each class's channels, flits/cycle at one flit/cycle/node injected
-    class_hops   float64[…, C]: mean hops of a message over each class, together Δ; 0 for an absent class
-    returns      float64 of the broadcast shape, without C
-    Raises ValueError as the printed model does.
+    Other parameters are numbers or arrays, as for the other functions.
+    class_loads  float64[…, C]: mean load of each class's channels, in flits per cycle at one flit per cycle and node
+    class_hops   float64[…, C]: mean number of a message's hops over each class, which add up to Δ
+    returns      float64 of the broadcast shape without C
+    Raises ValueError where `arrivals` does.
     """
     loads, hops = np.asarray(class_loads, np.float64), np.asarray(class_hops, np.float64)
     distance = hops.sum(axis=-1)
@@ -261,7 +249,7 @@ def mean_latency_of_classes(
     saturated = sent * np.asarray(max_channel_load, np.float64) >= SATURATED
     over_classes = {"degree": degree, "flits": flits, "mean_distance": distance, "directed": directed}
     queue = {name: np.asarray(value)[..., None] for name, value in over_classes.items()}
-    busy = np.where(saturated, 0.0, sent)[..., None] * loads  # no class's mean is more than the maximum of all
+    busy = np.where(saturated, 0.0, sent)[..., None] * loads  # a class's mean load is at most the greatest load
     share = hops / distance[..., None]
     through = (share * cut_through_probability(busy, **queue)).sum(axis=-1)
     waits = (share * contention_delay(busy, **queue)).sum(axis=-1)

@@ -1,6 +1,6 @@
 """The question `latency`: mean latency by the papers' analytic models.
 
-The models' inputs, computed for one network: distances, channel loads, and the cost of channel width.
+The inputs of the models are computed here for a network: distances, channel loads, and the cost of channel width.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ Numbers = dict[str, Any]
 
 
 def static_of(topology: Topology, constraint: Constraint, *, backend: str = "auto") -> Numbers:
-    """Those columns of `static` that the models need; of the bisection's bounds only where it is held constant.
+    """The columns of `static` that the model needs; with bounds of the bisection width if this is the constant cost.
 
-    Raises ValueError for a network that the models do not fit.
+    Raises ValueError for a network to which the model does not apply.
     """
     check_links(topology.spelling, topology.plan)
     survivors = surviving_network(topology)
@@ -68,7 +68,7 @@ def static_of(topology: Topology, constraint: Constraint, *, backend: str = "aut
         "degree_max": int(survivors.degrees.max(initial=0)),
         "mean_distance": hops.mean,
     }
-    network_of(found)  # refused before the longer work
+    network_of(found)  # refuses the network before the longer work
     if constraint.norm != BISECTION:
         return found
     bounds = bisection_bounds(survivors, matrix, images, edge_connectivity=None)
@@ -76,10 +76,10 @@ def static_of(topology: Topology, constraint: Constraint, *, backend: str = "aut
 
 
 def across_both_ways(topology: Topology, static: Numbers) -> Numbers:
-    """A record of `static` whose `bisection_upper` is half of the channels across the middle, both directions.
+    """Set `bisection_upper` in a row of `static` to half of the channels across the middle in both directions.
 
-    It has counted the direction with fewer channels: twice as many are too few wires where, at a node of a one-way
-    network, more channels enter than leave, or fewer.
+    The table `static` counts the direction with fewer channels. In a one-way network whose nodes have different
+    numbers of incoming and outgoing channels, twice that number would be too few wires.
     """
     survivors = surviving_network(topology)
     wires = cut_both_ways(survivors, channel_matrix(survivors))
@@ -87,10 +87,10 @@ def across_both_ways(topology: Topology, static: Numbers) -> Numbers:
 
 
 def check_links(spelling: str, plan: Plan) -> None:
-    """Raise ValueError for links of other bandwidths or latencies than the models assume.
+    """Raise ValueError for a network whose links have bandwidths or latencies of their own.
 
-    They have no place for them: a flit is as wide as the budget makes all channels of a network, so that neither the
-    width of one of them nor a number of cycles or seconds on a wire has a meaning beside it.
+    The models cannot use them: the budget decides the width of a flit, which is the width of all channels, and a hop
+    takes the switch delay.
     """
     if plan.bandwidths or plan.latencies:
         raise ValueError(
@@ -101,16 +101,16 @@ def check_links(spelling: str, plan: Plan) -> None:
 
 
 def placement_of(constraint: Constraint, family: str) -> str | None:
-    """The placement of a network whose wires a constraint counts, canonical; None where it counts none."""
+    """Canonical spelling of the placement whose wires a constraint counts in a network; None if it counts no wires."""
     if constraint.norm != WIRING_VOLUME:
         return None
     return canonical(constraint.placement or default_placement(family))
 
 
 def width_measured(topology: Topology, constraint: Constraint, static: Numbers) -> float:
-    """Bits of its channels under a constraint.
+    """Width of a network's channels in bits under a constraint.
 
-    Raises BadInput if the placement does not fit the network, ValueError if it costs nothing.
+    Raises BadInput if the placement is not defined for the network, ValueError if the network has no cost.
     """
     return width_of(
         constraint, static, None if constraint.placement is None else layout_record(topology, constraint.placement)
@@ -120,7 +120,7 @@ def width_measured(topology: Topology, constraint: Constraint, static: Numbers) 
 def with_loads(
     topology: Topology, static: Numbers, *, backend: str = "auto", progress: Callable[[float], None] | None = None
 ) -> tuple[ModelInputs, str]:
-    """(network, '') with the loads of uniform traffic on minimal routes; or (network, why they are unknown)."""
+    """(model inputs with loads for uniform traffic on minimal routes, ''), or (inputs without loads, the reason)."""
     try:
         loads = exact_loads(topology, routing="minimal", traffic="uniform", backend=backend, progress=progress)
     except BadInput as refusal:
@@ -130,7 +130,7 @@ def with_loads(
 
 @dataclass(frozen=True, repr=False)
 class Latency(Record):
-    """Parhami & Kwai's model of one network: a row of the table `latency`; limits: what limits its numbers."""
+    """A network's latency by the model of Parhami & Kwai: a row of the table `latency`. limits: remarks to print."""
 
     limits: Sequence[str] = field(kw_only=True)
     columns = LATENCY
@@ -147,7 +147,7 @@ class Latency(Record):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Latencies(Records):
-    """Networks at equal cost, in the order given: rows of the table `latency`; limits: what limits their numbers."""
+    """Networks at equal cost: rows of the table `latency`, in the given order. limits: remarks to print."""
 
     limits: Sequence[str] = field(kw_only=True)
     columns = LATENCY
@@ -158,7 +158,7 @@ class Latencies(Records):
 
     @property
     def verdict(self) -> str:
-        """Which network is best at equal cost, and by how much."""
+        """A sentence on which network is best at equal cost, and by how much."""
         return verdict(self.rows)
 
     def heading(self) -> str:
@@ -170,9 +170,9 @@ class Latencies(Records):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Cubes(Records):
-    """Dally's model: the cubes of every dimension, rows of the table `latency`.
+    """Cubes of every dimension by the model of Dally: rows of the table `latency`.
 
-    cube  of the dimension that was asked for, else the best
+    cube  row of the cube with the dimension that the user gave, or else with the best dimension
     """
 
     cube: Row = field(kw_only=True)
@@ -201,21 +201,21 @@ def latency(
     networks: Sequence[Topology],
     how: How,
     *,
-    model: Annotated[Literal["parhami-kwai-2004", "dally-1990"], Meaning("the model")] = "parhami-kwai-2004",
+    model: Annotated[Literal["parhami-kwai-2004", "dally-1990"], Meaning("model of latency")] = "parhami-kwai-2004",
     message_bits: MessageBits = 96,
     **given: Unpack[OfAModel],
 ) -> Latency | Latencies | Cubes:
-    """Mean latency by a paper's model: Parhami & Kwai's for each network, Dally's for cubes of so many nodes.
+    """Compute mean latency by a paper's model: Parhami & Kwai's for networks, Dally's for cubes of given size.
 
-    Several networks are compared at equal cost: a budget of pins, of wires across the middle (of the best
-    balanced cut known), or of wire. The channels of each are as wide as the budget allows.
+    Several networks are compared at equal cost: a budget of pins, of wires across the middle (the best
+    known balanced cut), or of the length of all wires. A network's channels are as wide as the budget allows.
 
       Models:
         parhami-kwai-2004   any network; virtual cut-through, with contention. As printed: all channels are
                             equally busy. Corrected: each link class is as busy as uniform traffic on minimal
                             routes makes it. Infinite from saturation on (in JSON: null, and "saturated").
         dally-1990          k-ary n-cubes of constant bisection width; wormhole routing, no contention.
-                            As printed: wires of Eq. 13. Corrected: the wires of folded rings, its layout.
+                            As printed: wires of Eq. 13. Corrected: wires of folded rings, the paper's layout.
 
     >>> import torusweep as ts
     >>> ts.network("pruned_torus(k=16, n=3)").latency(rate=0.01).saturation_rate_corrected
@@ -236,7 +236,7 @@ def latency(
 
 
 def _networks(networks: Sequence[Topology], how: How, given: Row) -> Latency | Latencies:
-    """Parhami & Kwai's model: one network in full, or several side by side."""
+    """Answer by the model of Parhami & Kwai: all numbers of one network, or a comparison of several."""
     if not networks:
         raise BadInput('expected a topology, got none; as in torusweep latency "torus(k=16, n=3)" --rate 0.01')
     entry = entry_with(PARHAMI_KWAI, given, rates=given.get("rate", 0.0))
@@ -259,7 +259,7 @@ def _networks(networks: Sequence[Topology], how: How, given: Row) -> Latency | L
 
 
 def _limits(static: Row, reason: str) -> list[str]:
-    """What limits a network's numbers: unknown loads (and the reason), a bisection width that is only bounded."""
+    """Remarks if loads are unknown (reason: why; "" if known), or the bisection width is only known by bounds."""
     limits = [f"{static['topology']}: channel loads are not known: {reason}"] if reason else []
     lower, upper = static.get("bisection_lower"), static.get("bisection_upper")
     if lower != upper and upper is not None:
@@ -273,7 +273,7 @@ def _limits(static: Row, reason: str) -> list[str]:
 
 
 def _cubes(networks: Sequence[Topology], given: Row) -> Cubes:
-    """Dally's model: the cube of the dimension given, else of the best one, beside those of all dimensions."""
+    """Answer by the model of Dally: cubes of all dimensions, and the one of the given or best dimension."""
     if networks or "nodes" not in given:
         got = f"the topology {networks[0].spelling}" if networks else "neither"
         with under("nodes"):
@@ -295,7 +295,7 @@ def _cubes(networks: Sequence[Topology], given: Row) -> Cubes:
 
 
 def _rows(columns: Columns) -> list[Row]:
-    """Rows of the table `latency`; an infinite number is None."""
+    """Rows of the table `latency` from its columns. Infinite numbers become None."""
     rows = arrow_table(columns).to_pylist()
     return [
         {name: None if isinstance(value, float) and not isfinite(value) else value for name, value in row.items()}
@@ -307,7 +307,7 @@ class LatencyQuestion(Askable):
     ask = staticmethod(latency)
     command = "latency"
     Entry = Entry
-    description = "latency by the papers' models; without it, only the papers' printed numbers"
+    description = "latency by the papers' models; without this section, only numbers that the papers print"
     heeds = heeds("direction, terminals, forwarding")
     refuses = ("bandwidth", "latency", "terminals", "terminal rate", "forwarding")
     about = "networks"

@@ -1,4 +1,4 @@
-"""The table `latency` from numbers of networks: every combination of the parameters, column by column."""
+"""Compute the table `latency`, column by column, for every combination of networks and parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torusweep.questions.latency.dally import whole_radices
 from torusweep.questions.latency.normalisation import BISECTION, NORMS, PINS, Constraint, channel_width
 from torusweep.tables.columns import arrow_schema
 
-Columns: TypeAlias = dict[str, Any]  # by name, an array or a list each, of one length; NaN stands for null
+Columns: TypeAlias = dict[str, Any]  # name → array or list; all have the same length, and NaN stands for null
 
 PARHAMI_KWAI, DALLY = "parhami-kwai-2004", "dally-1990"
 MODELS = (PARHAMI_KWAI, DALLY)
@@ -23,11 +23,11 @@ AS_PRINTED = Constraint(PINS, model.PINS)
 
 
 class ModelInputs(NamedTuple):
-    """Inputs of the model of Parhami & Kwai.
+    """A network's inputs for the model of Parhami & Kwai.
 
-    degree            largest of any node: the printed model assumes it everywhere, the corrected one uses real loads
+    degree            greatest degree of a node; the printed model assumes that every node has this degree
     class_loads, class_hops, max_channel_load
-                      of uniform traffic on minimal routes, by link class (table `loads`); None where not known
+                      loads and hops by link class, for uniform traffic on minimal routes (table `loads`), or None
     """
 
     topology: str
@@ -41,9 +41,9 @@ class ModelInputs(NamedTuple):
 
 
 def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None) -> ModelInputs:
-    """From a record of `static`, and one of `loads` of minimal routing and uniform traffic, if there is one.
+    """A network's inputs from its rows of the tables `static` and `loads` (minimal routing, uniform traffic, or None).
 
-    Raises ValueError for a network in which some nodes cannot reach others, or do not send.
+    Raises ValueError for a network that is not connected, or has nodes without terminals.
     """
     if not static["connected"]:
         raise ValueError(
@@ -68,9 +68,9 @@ def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None
 
 
 def width_of(constraint: Constraint, static: Mapping[str, Any], layout: Mapping[str, Any] | None = None) -> float:
-    """Bits of a network's channels, from its records of `static` and, for norms of wires, of `layout`.
+    """Width of a network's channels in bits under a constraint, from its rows of the tables `static` and `layout`.
 
-    Raises ValueError, with the network's name, if a column of the norm is missing or the cost is 0.
+    Raises ValueError, with the network's name, if a column that the norm needs is missing, or the cost is 0.
     """
     name, columns = static["topology"], NORMS[constraint.norm].columns
     record = {**static, **(layout or {})}
@@ -86,7 +86,7 @@ def width_of(constraint: Constraint, static: Mapping[str, Any], layout: Mapping[
 
 
 def check(network: ModelInputs, message_bits: Sequence[float], width: float) -> None:
-    """Raise ValueError, with the network's name, if the model does not fit it with channels of that many bits."""
+    """Raise ValueError, with the network's name, if the model does not apply to it. width: bits of its channels."""
     try:
         if network.mean_distance < 1:
             raise ValueError(
@@ -110,14 +110,14 @@ def parhami_kwai_columns(
     rates: Sequence[float] = (),
     of_saturation: Sequence[float] = (),
 ) -> Columns:
-    """Rows of every network, message length, switch delay and rate, the rate varying fastest.
+    """Rows for every network, message length, switch delay and rate; the rate varies fastest.
 
     widths         bits of each network's channels
-    constraint     the equal cost that gave them these widths
-    placements     of each network, where its wires are the cost
+    constraint     the equal cost from which the widths follow
+    placements     placement of each network if wires are the cost; otherwise ()
     rates          messages per node and cycle
-    of_saturation  rates as shares of each network's saturation_rate, as printed; they follow `rates`
-    Raises ValueError where the model does not fit a network (`check`).
+    of_saturation  further rates, as shares of each network's printed saturation_rate
+    Raises ValueError if the model does not apply to a network (`check`).
     """
     for network, width in zip(networks, widths, strict=True):
         check(network, message_bits, width)
@@ -171,7 +171,7 @@ def parhami_kwai_columns(
 
 
 def _corrected(networks: Sequence[ModelInputs], which: np.ndarray, known: Columns) -> Columns:
-    """The columns that follow from the load of each link class; null where a network's loads are not known."""
+    """The corrected columns, which follow from the loads of link classes; null for networks with unknown loads."""
     most = max((len(network.class_hops or ()) for network in networks), default=0)
     loads, hops = np.zeros((2, len(networks), most))
     for number, network in enumerate(networks):
@@ -207,10 +207,10 @@ def dally_columns(
     locality: Sequence[float] = (1.0,),
     whole: bool = False,
 ) -> Columns:
-    """Rows of every number of nodes, message length, wire delay, locality and dimension, the dimension varying fastest.
+    """Rows for every number of nodes, message length, wire delay, locality and dimension; the dimension varies fastest.
 
-    whole   only whole radices, mixed where they must be; else k = N^(1/n), a real number
-    Raises ValueError as `dally.designs` does.
+    whole   whether radices are whole numbers, mixed if necessary; otherwise k = N^(1/n) is a real number
+    Raises ValueError where `dally.designs` does.
     """
     parts = [_cubes(count, message_bits, wire_delay, locality, whole) for count in nodes]
     return {column.name: np.concatenate([part[column.name] for part in parts]) for column in LATENCY}
@@ -236,7 +236,7 @@ def _cubes(
     def best(latency: np.ndarray) -> np.ndarray:
         return np.repeat(
             dimensions[latency.reshape(shape).argmin(axis=-1)].reshape(-1), len(designs)
-        )  # the lowest of several
+        )  # argmin takes the lowest dimension if several are best
 
     folded = cube.folded()
     latency, corrected = cycles(dally.wormhole, cube), cycles(dally.wormhole, folded)
@@ -288,7 +288,7 @@ def _cube_spelling(radices: Sequence[int] | None) -> str | None:
 
 
 def arrow_table(columns: Columns) -> pa.Table:
-    """The columns as an Arrow table of the declared schema."""
+    """Convert columns to an Arrow table with the schema of the table `latency`."""
     schema = arrow_schema(LATENCY)
     return pa.Table.from_arrays(
         [pa.array(columns[field.name], field.type, from_pandas=True) for field in schema], schema=schema
@@ -296,7 +296,7 @@ def arrow_table(columns: Columns) -> pa.Table:
 
 
 def _complete(known: Columns, rows: int) -> Columns:
-    """All columns of the table, in order; those that a model does not know are null."""
+    """Add null columns for what a model does not compute, and put all columns into the table's order."""
     return {
         column.name: known.get(column.name, np.full(rows, np.nan if column.type == "double" else None))
         for column in LATENCY

@@ -1,4 +1,4 @@
-"""Latency by a model as text: one network, networks at equal cost, or cubes of every dimension."""
+"""Print latency by a model: for one network, for networks at equal cost, or for cubes of every dimension."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from torusweep.quantities import counted
 from torusweep.questions.console import Columns, print_facts, print_heading, print_note, print_rows
 
 Record = dict[str, Any]
-LEAST_DIFFERENCE = 1e-6  # per cent; less is rounding
-VARIANTS = ("", "_corrected")  # suffixes of columns: as printed, corrected
+LEAST_DIFFERENCE = 1e-6  # per cent; smaller differences are due to rounding
+VARIANTS = ("", "_corrected")  # suffixes of columns: the model as printed, and the corrected model
 CUBE_COLUMNS = {
     "dimension": "n",
     "radix": "radix k",
@@ -24,7 +24,7 @@ CUBE_COLUMNS = {
     "mean_latency": "latency",
     "mean_latency_corrected": "corrected",
 }
-NETWORKS: Columns = {  # side by side
+NETWORKS: Columns = {  # columns that compare networks
     **{"topology": "", "width": "width,\nbits", "pins": "pins", "mean_distance": "hops"},
     **{"uncontended_latency": "empty,\ncycles", "saturation_bits": "saturation"},
     "saturation_bits_corrected": "corrected",
@@ -32,7 +32,7 @@ NETWORKS: Columns = {  # side by side
 
 
 def print_latency(console: Console, record: Record, remarks: Sequence[str]) -> None:
-    """A record of Parhami & Kwai's model: its inputs, then latency as printed beside the corrected one."""
+    """Print a network's numbers by the model of Parhami & Kwai: inputs, then latencies, as printed and corrected."""
     cost = "" if record["constant"] == "pins" else f"; {cost_in_words([record])}"
     length, flits, hops = counted(record["message_bits"], "bit", "g"), record["flits"], record["mean_distance"]
     empty, stored = record["uncontended_latency"], record["store_and_forward_latency"]
@@ -61,7 +61,7 @@ def print_latency(console: Console, record: Record, remarks: Sequence[str]) -> N
 
 
 def print_comparison(console: Console, found: list[Record], remarks: Sequence[str]) -> None:
-    """Networks at equal cost, a row for each, in the order given."""
+    """Print networks at equal cost: a row for each in the given order, then which one is best, then remarks."""
     first = found[0]
     bits, rate, delay = counted(first["message_bits"], "bit", "g"), first["rate"], first["switch_delay"]
     messages = f"messages of {bits}, {rate:g} messages/cycle/node, switch delay {counted(delay, 'cycle', 'g')}"
@@ -74,7 +74,7 @@ def print_comparison(console: Console, found: list[Record], remarks: Sequence[st
 
 
 def verdict(found: list[Record]) -> str:
-    """Which network is best at equal cost, and by how much: by latency, and by saturation where that is known."""
+    """A sentence on which network has the least latency and, if known, the highest saturation, and by how much."""
     best, second = _best(found, "mean_latency", 1)
     if best is None:
         return "No network has a finite latency at this rate: all are saturated."
@@ -94,14 +94,14 @@ def verdict(found: list[Record]) -> str:
 
 
 def _best(found: list[Record], column: str, sign: int) -> tuple[Record | None, Record | None]:
-    """The records of the best and the second-best value of a column; records without a value do not count."""
+    """Records with the best and second-best value of a column, or None. sign: 1 if least is best, -1 if greatest."""
     known = [record for record in found if record[column] is not None]
     order = [*sorted(known, key=lambda record: sign * record[column]), None, None]
     return order[0], order[1]
 
 
 def print_cubes(console: Console, record: Record, cubes: list[Record]) -> None:
-    """One of Dally's cubes, and a row for every dimension."""
+    """Print one of Dally's cubes, then a row for the cube of every dimension."""
     bits, delay, topology = record["message_bits"], record["wire_delay"], record["topology"]
     printed, corrected = (
         f"best dimension {record[f'best_dimension{variant}']}; dimension {record['dimension']}: "
@@ -117,7 +117,7 @@ def print_cubes(console: Console, record: Record, cubes: list[Record]) -> None:
 
 
 def cost_in_words(found: list[Record]) -> str:
-    """The cost that networks share, in words."""
+    """The cost that is equal for the networks, in words."""
     budget, sizes = found[0]["budget"], {record["nodes"] for record in found}
     if found[0]["constant"] == "pins":
         return f"pins, {budget:g} a node"
@@ -134,7 +134,7 @@ def _print_remarks(console: Console, remarks: Sequence[str]) -> None:
 
 
 def _value(record: Record, column: str) -> float | str | None:
-    """A number; a latency is infinite if its flag says saturated."""
+    """Value of a column; "infinite" for a latency if the record is saturated."""
     flag = column.replace("mean_latency", "saturated")
     return "infinite" if flag != column and record[flag] else record[column]
 

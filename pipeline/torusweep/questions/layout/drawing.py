@@ -1,4 +1,4 @@
-"""Drawings of a placed network: as text, the node at every place; as SVG, the wires too."""
+"""Draw a placed network: as text, with the node at every place; or as SVG, also with the wires."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEND = 0.12  # deviation of a wire longer than 1 from a straight line, as a shar
 
 
 def text_layout(topology: Topology, placement: str) -> str:
-    """The address of the node or cabinet at every place, y upwards; '' for more than 16 × 16 places, or in space."""
+    """The address of the node or cabinet at each place, as text, y upwards; '' in space, or beyond 16 × 16 places."""
     placed = place(placement, topology.plan, topology.spelling)
     sides = (*extent(placed), 1, 1)[:3]
     if sides[2] > 1 or sides[0] > MAX_TEXT_SIDES[0] or sides[1] > MAX_TEXT_SIDES[1]:
@@ -30,9 +30,9 @@ def text_layout(topology: Topology, placement: str) -> str:
 
 
 def svg_layout(topology: Topology, placement: str) -> str:
-    """An SVG element: places as dots, y upwards, wires coloured by link class; wires longer than 1 are curved.
+    """Draw a layout as an SVG element, with places as dots (y upwards) and wires coloured by link class.
 
-    Raises BadInput for a layout in three dimensions, or of more than 1024 places.
+    Wires longer than 1 are curved. Raises BadInput for a layout in three dimensions, or with more than 1024 places.
     """
     placed = place(placement, topology.plan, topology.spelling)
     sides = (*extent(placed), 1, 1)[:3]
@@ -62,20 +62,20 @@ def svg_layout(topology: Topology, placement: str) -> str:
 
 
 def _plane(placed: Placement) -> np.ndarray:
-    """int32[C, 2]: x and y of every place."""
+    """int32[C, 2]: coordinates x and y of each of the C places."""
     missing = max(0, 2 - placed.positions.shape[1])
     return np.pad(placed.positions, ((0, 0), (0, missing)))[:, :2]
 
 
 def _names(topology: Topology, placed: Placement) -> list[str]:
-    """The address of every node, or of every cabinet in units of cabinets."""
+    """The address of the node at each place; for cabinets, the address of the cabinet, counted in cabinets."""
     first = np.unique(placed.cabinet, return_index=True)[1]
     digits = topology.addresses()[first] // np.array(placed.block or [1], np.int32)
     return [",".join(map(str, own)) for own in digits.tolist()]
 
 
 def _ends(topology: Topology, placed: Placement) -> list[tuple[int, int, int]]:
-    """(place, place, link class) of every wire; wires of one class between the same two cabinets count once."""
+    """(place, place, link class) of every wire; wires of a class between the same two places are listed once."""
     tails, ports = np.nonzero(topology.ports != NO_PORT)
     ends = np.sort(placed.cabinet[np.stack([tails, topology.ports[tails, ports]], axis=1)], axis=1)
     rows = np.concatenate([ends, topology.link_class[tails, ports][:, None]], axis=1)[ends[:, 0] != ends[:, 1]]
@@ -83,7 +83,7 @@ def _ends(topology: Topology, placed: Placement) -> list[tuple[int, int, int]]:
 
 
 def _wire(a: np.ndarray, b: np.ndarray, kind: int) -> str:
-    """A line between neighbouring places, else a curve to its right."""
+    """An SVG path from a to b: a straight line between neighbouring places, otherwise a curve that bends right."""
     step, curve = b - a, "L"
     if np.abs(step).sum() != 1:
         bend = (a + b) / 2 + 2 * BEND * np.array([step[1], -step[0]])

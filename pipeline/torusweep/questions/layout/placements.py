@@ -1,8 +1,8 @@
-"""Placements: every node, or every cabinet of nodes, gets a place on a unit grid of 1 to 3 dimensions.
+"""Placements: each node, or each cabinet of nodes, gets a place on a unit grid of 1 to 3 dimensions.
 
-To add a placement: write a function from a grid of digits (and parameters, annotated like those of a
-family) to coordinates; describe it in the first line of its docstring and name the source in the last;
-list it in PLACEMENTS; add a row to the tests in tests/questions/layout/.
+A new placement is a function from a grid of digits (and parameters, annotated like those of a family) to
+coordinates. Its docstring describes it in the first line, and names the source in the last. It must be listed in
+PLACEMENTS, and needs a row in the tests of tests/questions/layout/.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ MAX_DIMENSIONS = 3
 EXAMPLE = "straight or folded(dimensions=2, block=[4, 4, 2])"
 Dimensions = Annotated[
     int,
-    Whole(1, "dimensions of space; without it the network's, where they are 3 at most, else 2", maximum=MAX_DIMENSIONS),
+    Whole(1, "dimensions of space; by default those of the network if at most 3, else 2", maximum=MAX_DIMENSIONS),
 ]
 SIDES = Whole(
     1,
-    "sides of a cabinet in nodes, one for each digit of the address: only wires between cabinets count; without it "
-    "every node stands alone",
+    "sides of a cabinet in nodes, one for each digit of the address: only wires between cabinets count; by default "
+    "there are no cabinets",
 )
 Block = Annotated[list[int] | None, SIDES]
 
 
 class PlacementGrid(NamedTuple):
-    """The nodes or cabinets to place, as a box of their digits.
+    """The C nodes or cabinets to place, as a box in which each digit of the address is a dimension.
 
-    sides    range of each digit, x first
+    sides    number of values of each digit, x first
     lattice  the wraparounds of the box; None if unknown
-    digits   for each digit int32[C], its value at every node or cabinet
+    digits   for each digit int32[C]: its value at each node or cabinet
     """
 
     sides: tuple[int, ...]
@@ -49,10 +49,10 @@ class PlacementGrid(NamedTuple):
 class Placement(NamedTuple):
     """A placed network.
 
-    spelling   canonical spelling
-    block      sides of a cabinet in nodes; None: every node has its own place
-    positions  int32[C, D]  coordinates of every node or cabinet
-    cabinet    int32[N]     the row of each node in `positions`
+    spelling   canonical spelling of the placement
+    block      sides of a cabinet in nodes; None if every node has a place of its own
+    positions  int32[C, D]  coordinates of each node or cabinet
+    cabinet    int32[N]     row of each node in `positions`
     """
 
     spelling: str
@@ -62,20 +62,20 @@ class Placement(NamedTuple):
 
 
 def default_placement(family: str) -> str:
-    """The default placement of a network: folding shortens rings, but doubles the wires of a mesh."""
+    """Name of a family's default placement: folded, but straight for a mesh, whose wires folding would double."""
     return "straight" if family == "mesh" else "folded"
 
 
 def straight(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
-    """Every node at its address.
+    """Every node is placed at its address.
 
-    Source: Dally 1990, sec. 5 (digits embedded in the dimensions of space by turns).
+    Source: Dally 1990, sec. 5 (digits are assigned to the dimensions of space in turn).
     """
     return list(grid.digits)
 
 
 def folded(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
-    """Every digit's ring folded, 0, k − 1, 1, k − 2, …: ring neighbours are at most 2 places apart.
+    """Every ring is folded to the order 0, k − 1, 1, k − 2, …: neighbours in a ring are at most 2 places apart.
 
     Source: Dally 1990, Fig. 5; Cámara et al. 2010, sec. 8.1.
     """
@@ -83,14 +83,13 @@ def folded(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Blo
 
 
 def trellis(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
-    """Trellis folding of a torus 2a × a whose short wraparound shifts x by a: no wire is longer than √5, for any a.
+    """A torus 2a × a whose short wraparound shifts x by a is folded so that no wire is longer than √5, for any a.
 
-    Other dimensions are folded.
-    In u = x + y and v = x − y, the torus is the half of a 2a × 2a torus whose u and v have the same parity, and
-    each link is a step of one in both. With both rings folded, the places 2i and 2i + 1 of a ring hold an even
-    and an odd value. Every 2 × 2 square therefore holds two nodes, in different columns, and becomes two
-    places of one row. A link then spans at most 2 columns and 1 row, if the network has no more dimensions
-    than space.
+    Other dimensions are folded as by `folded`.
+    In the coordinates u = x + y and v = x − y, the torus is the half of a 2a × 2a torus in which u and v have the
+    same parity, and each link changes both by one. If both rings are folded, the places 2i and 2i + 1 of a ring hold
+    an even and an odd value. So every 2 × 2 square holds two nodes, in different columns, and is replaced by two
+    places of one row. A link then spans at most 2 columns and 1 row, if the network has no more dimensions than space.
 
     Constraint: rtt, ptt, or an equal twisted_torus or lattice; the same for the grid of cabinets.
     Source: Cámara et al. 2010, sec. 8.1, Algorithm 2 (whose listing is lost; the construction is ours).
@@ -104,7 +103,7 @@ def trellis(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Bl
 
 
 def shuffled(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
-    """Folded rings in which x and x + a of the ring of length 2a that is shifted by half are neighbours: wires up to 4.
+    """Rings are folded, and x and x + a are neighbours in the ring of 2a nodes that is shifted by a: wires up to 4.
 
     Constraint: rtt, ptt, pdtt, or a twisted_torus or lattice whose wraparounds shift one dimension, by half its side.
     Source: Cámara et al. 2010, sec. 8.2, Fig. 17 (which shuffles once along y and twice along x).
@@ -122,12 +121,12 @@ PLACEMENTS: dict[str, Callable[..., list[np.ndarray]]] = {
 
 
 def canonical(spelling: str) -> str:
-    """The canonical spelling of a placement, for any network. Raises BadInput if name or parameters are wrong."""
+    """Canonical spelling of a placement, which may not suit every network. Raises BadInput for a wrong spelling."""
     return resolve(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)[0]
 
 
 def sides_of(texts: Sequence[str]) -> tuple[int, ...]:
-    """A cabinet's sides from a command's text, as in 4,4,2."""
+    """Read the sides of a cabinet from a command's text, such as 4,4,2."""
     sides = ",".join(texts).split(",")
     if not all(side.strip().isdecimal() for side in sides):
         raise BadInput(
@@ -138,9 +137,9 @@ def sides_of(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def spelling_of(name: str, dimensions: int | None = None, block: Sequence[int] | None = None) -> str:
-    """The canonical spelling of a placement from its name and parameters.
+    """Canonical spelling of a placement from its name and parameters. block: sides of a cabinet.
 
-    Raises BadInput if a parameter is wrong, or also given in the name.
+    Raises BadInput if a parameter is wrong, or if the name already has parameters in brackets.
     """
     given = [] if dimensions is None else [f"dimensions={dimensions}"]
     if block is not None:
@@ -154,27 +153,27 @@ def spelling_of(name: str, dimensions: int | None = None, block: Sequence[int] |
 
 
 def place(spelling: str, plan: Plan, name: str) -> Placement:
-    """A placement of a network.
+    """Place the nodes or cabinets of a network.
 
-    spelling   `folded`, `straight(dimensions=2)`, `trellis(block=[4, 4])`
-    plan, name plan and name of the network, whose links are not needed
-    returns    positions int32[C, D]: distinct places, from 0 on, of C nodes (or cabinets, numbered like nodes, x
-               fastest) on the unit grid; cabinet int32[N]: the cabinet of each node, or the node itself
+    spelling   placement: `folded`, `straight(dimensions=2)`, `trellis(block=[4, 4])`
+    plan, name plan and name of the network; its links are not needed
+    returns    positions int32[C, D]: distinct places on the unit grid, from 0 on, of the C nodes, or cabinets (numbered
+               like nodes, x fastest); cabinet int32[N]: cabinet of each node, or the node itself without cabinets
 
-    Digits take the dimensions of space by turns, the lower ones inside the higher ones: in a plane, the
-    planes of a 3D network stand side by side; the modules of a hierarchy are blocks.
-    Raises BadInput if name or parameters are wrong, or the network does not suit the placement.
+    Digits are assigned to the dimensions of space in turn, the lower ones inside the higher ones: on a plane, the
+    planes of a 3D network are next to each other, and the modules of a hierarchy are blocks.
+    Raises BadInput if the spelling is wrong, or the placement is not defined for the network.
     """
     return _placed(spelling, plan, name, lambda sides: list(addresses(sides).T))
 
 
 def check_suits(spelling: str, plan: Plan, name: str) -> str:
-    """The canonical spelling of a placement that suits a network. Raises like `place`, at no cost."""
+    """Canonical spelling of a placement of a network. Raises BadInput where `place` does, but takes no time."""
     return _placed(spelling, plan, name, lambda sides: [np.zeros(1, np.int32) for _ in sides]).spelling
 
 
 def dimensions_of(spelling: str, plan: Plan, name: str) -> int:
-    """The dimensions of space of a placement that suits a network. Raises like `place`, at no cost."""
+    """Number of dimensions of a network's placement. Raises BadInput where `place` does, but takes no time."""
     return _placed(spelling, plan, name, lambda sides: [np.zeros(1, np.int32) for _ in sides]).positions.shape[1]
 
 
@@ -204,12 +203,12 @@ def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[
 
 
 def fold(digit: np.ndarray, side: int) -> np.ndarray:
-    """int[…]: the place of each position of a ring of `side` nodes in the order 0, k − 1, 1, k − 2, …"""
+    """int[…]: place of each node of a ring that is folded to the order 0, k − 1, 1, k − 2, …, with k = `side`."""
     return np.where(2 * digit < side, 2 * digit, 2 * (side - 1 - digit) + 1)
 
 
 def _embed(coordinates: Sequence[np.ndarray], sides: Sequence[int], space: int) -> np.ndarray:
-    """int32[C, D]: coordinates assigned to the dimensions of space in turn, as digits of mixed radix."""
+    """int32[C, D]: places in D dimensions of space, to which coordinates are assigned in turn as mixed-radix digits."""
     places = np.zeros((len(coordinates[0]), space), np.int32)
     pitch = [1] * space
     for i, (coordinate, side) in enumerate(zip(coordinates, sides)):
@@ -219,7 +218,7 @@ def _embed(coordinates: Sequence[np.ndarray], sides: Sequence[int], space: int) 
 
 
 def _own_dimensions(plan: Plan) -> int:
-    """The dimensions of the network (of a hierarchy, of its module) if at most 3, else 2 (Dally 1990)."""
+    """Default number of dimensions of space: that of the network, or of a hierarchy's module, if at most 3; else 2."""
     own = len(plan.structure.module) if isinstance(plan.structure, Hierarchy) else len(plan.radices)
     return own if own <= MAX_DIMENSIONS else 2
 
@@ -243,7 +242,7 @@ def _block(given: object, sides: Sequence[int]) -> tuple[int, ...] | None:
 
 
 def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...], Lattice | None]:
-    """Sides of the grid of nodes or cabinets, and its lattice if every wraparound maps cabinets to cabinets."""
+    """(sides of the grid of nodes or cabinets; its lattice, None if a wraparound does not map cabinets to cabinets)."""
     lattice = plan.structure if isinstance(plan.structure, Lattice) else None
     if block is None:
         return plan.radices, lattice
@@ -256,7 +255,7 @@ def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...],
 
 
 def _half_shifts(grid: PlacementGrid) -> tuple[int, list[int]]:
-    """(the dimension that wraparounds shift by half its side, their dimensions). Raises BadInput for other grids."""
+    """(the only dimension that wraparounds shift, by half its side; their dimensions). Raises BadInput without such."""
     if grid.lattice is None:
         raise BadInput(
             "expected a twisted torus, got a network that is no lattice, or cabinets that a wraparound would split;"
@@ -279,7 +278,7 @@ def _half_shifts(grid: PlacementGrid) -> tuple[int, list[int]]:
 
 
 def _twist(grid: PlacementGrid) -> tuple[int, int]:
-    """(long, short) dimension of a torus 2a × a in which the short one's wraparound shifts the long one by a."""
+    """(long, short) dimension of a torus 2a × a in which the short dimension's wraparound shifts the long one by a."""
     long, shifting = _half_shifts(grid)
     if len(shifting) != 1:
         raise BadInput(
@@ -296,7 +295,7 @@ def _twist(grid: PlacementGrid) -> tuple[int, int]:
 
 
 def extent(placement: Placement) -> tuple[int, ...]:
-    """Places along each dimension of the bounding box."""
+    """Number of places along each dimension of a placement's bounding box."""
     sides = tuple(int(most) + 1 for most in placement.positions.max(axis=0))
     assert prod(sides) == len(placement.positions), "a node or cabinet at every place of the box"
     return sides

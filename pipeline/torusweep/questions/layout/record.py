@@ -1,6 +1,6 @@
-"""The row of the table `layout`: places, and lengths and density of the wires between placed nodes.
+"""Compute a row of the table `layout`: places of nodes, and lengths and density of the wires between them.
 
-A wire is a link between nodes at different places, or in different cabinets; it holds both channels of a
+A wire is a link between nodes at different places, or in different cabinets. It carries both channels of a
 bidirectional link.
 """
 
@@ -18,11 +18,11 @@ from torusweep.questions.layout.placements import Placement, extent, place
 
 
 class Wires(NamedTuple):
-    """The wires, grouped by link class and reach.
+    """The wires of a placed network, in S groups of the same link class and reach.
 
     kind   int64[S]     link class
-    reach  int64[S, D]  distance of the ends along each dimension, in places
-    number int64[S]     wires; a bidirectional link counts once
+    reach  int64[S, D]  distance between a wire's ends along each dimension, in places
+    number int64[S]     number of wires; a bidirectional link is one wire
     """
 
     kind: np.ndarray
@@ -31,17 +31,17 @@ class Wires(NamedTuple):
 
     @property
     def manhattan(self) -> np.ndarray:
-        """int64[S]: Manhattan lengths, in pitches."""
+        """int64[S]: Manhattan length of each group's wires, in pitches."""
         return self.reach.sum(axis=1)
 
     @property
     def euclidean(self) -> np.ndarray:
-        """float64[S]: Euclidean lengths, in pitches."""
+        """float64[S]: Euclidean length of each group's wires, in pitches."""
         return np.sqrt((self.reach.astype(np.float64) ** 2).sum(axis=1))
 
 
 def wires_of(topology: Topology, placement: Placement) -> Wires:
-    """The wires of a placed network, sorted by class and reach, without links within a cabinet."""
+    """The wires of a placed network, sorted by class and reach. Links within a cabinet are not wires."""
     sides = extent(placement)
     codes: dict[int, int] = {}
     for kind, tail, head in _wires(topology, placement):
@@ -58,7 +58,7 @@ def wires_of(topology: Topology, placement: Placement) -> Wires:
 
 
 def crossings(topology: Topology, placement: Placement) -> list[np.ndarray]:
-    """int64[E − 1] for each dimension: wires across each gap between neighbouring places, summed over rows."""
+    """int64[E − 1] for each dimension with E places: number of wires across each gap between places, over all rows."""
     sides = extent(placement)
     changes = [np.zeros(side, np.int64) for side in sides]
     for _, tail, head in _wires(topology, placement):
@@ -70,14 +70,14 @@ def crossings(topology: Topology, placement: Placement) -> list[np.ndarray]:
 
 
 def layout_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
-    """The least volume of a box with this placement, in cubic wire pitches; in one or two dimensions, the area.
+    """Lower bound of the volume of a box with this placement, in cubic wire pitches; the area in one or two dimensions.
 
-    across   wires across each gap, as from `crossings`
-    sides    sides of the bounding box, in places; a side of one place is not a dimension
+    across   number of wires across each gap, from `crossings`
+    sides    sides of the bounding box, in places; a side of one place does not count as a dimension
 
-    A section of the box has a cell for every wire that crosses it. The densest sections X, Y, Z of a box of
-    volume V have V² = X Y Z in three dimensions; in two, with a layer of wires in each direction, V = X Y.
-    A node takes a cell; the volume is therefore at least the number of places.
+    A cross section of the box has a cell for every wire that passes through. If the densest cross sections have X, Y
+    and Z wires, a box of volume V has V² = X Y Z. In two dimensions, with a layer of wires for each direction, V = X Y.
+    A node takes a cell, so the volume is at least the number of places.
     """
     densest = [int(gaps.max()) for gaps, side in zip(across, sides) if side > 1]
     if len(densest) == 3:
@@ -88,7 +88,7 @@ def layout_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
 
 
 def _wires(topology: Topology, placement: Placement) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """(link class int8[A], tail int32[A, D], head int32[A, D]) of the wires, port by port to limit memory."""
+    """Yield (link class int8[A], place of the tail int32[A, D], of the head int32[A, D]) of the wires at each port."""
     for port in range(topology.ports.shape[1]):
         heads = topology.ports[:, port]
         tails = np.flatnonzero(heads != NO_PORT)
@@ -97,7 +97,7 @@ def _wires(topology: Topology, placement: Placement) -> Iterator[tuple[np.ndarra
         if not topology.directed:
             wires &= tails < heads
         tails, heads = tails[wires], heads[wires]
-        if topology.capacity is not None:  # each of parallel links is a wire
+        if topology.capacity is not None:  # each parallel link is a wire
             parallel = topology.capacity[tails, port]
             tails, heads = np.repeat(tails, parallel), np.repeat(heads, parallel)
         yield (
@@ -108,10 +108,10 @@ def _wires(topology: Topology, placement: Placement) -> Iterator[tuple[np.ndarra
 
 
 def layout_record(topology: Topology, placement: str) -> dict[str, Any]:
-    """The row of the table `layout`, as Python values without NaN.
+    """Compute a row of the table `layout`, as Python values without NaN.
 
-    placement   spelling (torusweep.questions.layout.placements)
-    Raises BadInput if the name or a parameter is wrong, or the network does not fit the placement.
+    placement   spelling of the placement (torusweep.questions.layout.placements)
+    Raises BadInput if the spelling is wrong, or the placement is not defined for the network.
     """
     placed = place(placement, topology.plan, topology.spelling)
     sides, wires, across = extent(placed), wires_of(topology, placed), crossings(topology, placed)
@@ -133,16 +133,16 @@ def layout_record(topology: Topology, placement: str) -> dict[str, Any]:
 
 
 def _lengths(wires: Wires) -> dict[str, Any]:
-    """Totals, means and maxima of the wires' lengths by both metrics; means and maxima are None without wires."""
+    """Columns on the lengths of wires by both metrics, and the histogram. Means and maxima are None without wires."""
     number = int(wires.number.sum())
     found: dict[str, Any] = {}
     for suffix, length in (("", wires.manhattan), ("_euclidean", wires.euclidean)):
-        # fsum does not depend on the order in which a machine adds
+        # the result of fsum does not depend on the order of addition
         total = fsum(length * wires.number) if suffix else (length * wires.number).sum().item()
         most = length.max(initial=0).item()
         found |= {
             f"wire_length_max{suffix}": most if number else None,
-            # the minimum prevents a mean that rounding lifts above the maximum
+            # rounding must not make the mean greater than the maximum
             f"wire_length_mean{suffix}": min(total / number, float(most)) if number else None,
             f"wire_length_total{suffix}": total,
         }
@@ -155,7 +155,7 @@ def _lengths(wires: Wires) -> dict[str, Any]:
 
 
 def _by_class(topology: Topology, wires: Wires) -> dict[str, dict[str, float]]:
-    """Mean and maximum length of every link class that has wires."""
+    """Name of each link class that has wires → mean and maximum Manhattan length of its wires."""
     found = {}
     for kind in np.unique(wires.kind).tolist():
         own = wires.kind == kind
@@ -168,13 +168,13 @@ def _by_class(topology: Topology, wires: Wires) -> dict[str, dict[str, float]]:
 
 
 def _density(topology: Topology, across: list[np.ndarray], sides: tuple[int, ...]) -> dict[str, Any]:
-    """Channels across the gaps of a row along x; channel width and pins at a bisection of one bit for each node."""
+    """Columns on channels across gaps and the middle; width and pins are for one bit per node across the middle."""
     channels = 1 if topology.directed else 2
     rows = int(np.prod(sides[1:], dtype=np.int64))
     row = channels * across[0] / rows
     middles = [channels * int(gaps[(side - 1) // 2]) for gaps, side in zip(across, sides) if side > 1]
     middle = min(middles, default=0)
-    nodes = int(topology.works.sum())  # as static counts them: without the failed ones
+    nodes = int(topology.works.sum())  # without failed nodes, as in static
     tail, head, port = topology.arcs
     parallel = None if topology.capacity is None else topology.capacity[tail, port]
     ends = topology.degrees + np.bincount(head, parallel, minlength=topology.nodes).astype(np.int64)

@@ -14,8 +14,8 @@ from torusweep.questions.layout.columns import LAYOUT
 from torusweep.questions.layout.drawing import svg_layout
 from torusweep.tables.rows import Record, Tables, stored_rows
 
-MOST_NETWORKS = 8  # of the chart, one of a family
-DRAWN = (  # network, placement, what to see
+MOST_NETWORKS = 8  # networks in the chart, at most one of each family
+DRAWN = (  # network, placement, caption
     (
         "torus(k=8, n=2)",
         "straight",
@@ -25,16 +25,16 @@ DRAWN = (  # network, placement, what to see
     ("rtt(a=4)", "trellis", "A twisted torus, trellis-folded: no wire is longer than √5, however large the network."),
 )
 CAPTION = (
-    "For each family, the largest network that has several placements. A mark stands at a length; its area is the"
-    " share of wires of that length. The tick is the mean length."
+    "For each family, the largest network that has several placements. The area of a mark at a length is the share of"
+    " wires of that length. The tick is the mean length."
 )
 FOLDING = (
-    " Folding shortens the longest wires, to 2 if the torus has no more dimensions than space. In return the many wires"
-    " of length 1 become 2: the total length of a torus does not change, that of a mesh nearly doubles."
+    " Folding shortens the longest wires, to 2 if the torus has no more dimensions than space. The many wires of length"
+    " 1 get the length 2, so that the total length of a torus stays the same, and that of a mesh nearly doubles."
 )
 PLANE = (
-    " If space has fewer dimensions than the network, the rings of its last dimensions step over whole rows of the"
-    " others: their wires are long."
+    " If space has fewer dimensions than the network, wires of the network's last dimensions are long, because they"
+    " pass over whole rows of other dimensions."
 )
 FIELDS = fields(
     LAYOUT,
@@ -47,7 +47,7 @@ FIELDS = fields(
 
 
 def section(tables: Tables) -> Chapter | None:
-    """The effect of folding, a chart of wire lengths, drawings, and the table `layout`; None without wires."""
+    """A sentence on folding, a chart of wire lengths, drawings, and the table `layout`; None if no row has wires."""
     wired = [row for row in tables.get("layout", ()) if row["wire_length_max"] is not None]
     if not wired:
         return None
@@ -67,7 +67,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _folding(rows: Sequence[Record]) -> str:
-    """A sentence on the effect of folding on longest wire and total length, for networks placed both ways."""
+    """A text on placements and on how folding changes longest wire and total length of networks placed both ways."""
     unit = (
         "A placement gives every node a place on a grid: straight, by its address; folded, so that the ends of a ring"
         " are neighbours; trellis and shuffled, for twisted tori. Lengths run along the axes, in pitches (from place to"
@@ -90,16 +90,16 @@ def _folding(rows: Sequence[Record]) -> str:
 
 
 def _pairs(rows: Iterable[Record]) -> list[tuple[Record, Record]]:
-    """(straight, folded) of every network and options (dimensions of space, cabinets) that have both."""
+    """(row of straight, row of folded) for every network and placement options for which there are both rows."""
     found = {(row["topology"], *row["placement"].partition("(")[::2]): row for row in rows}
     straight = [(row, (name, "folded", options)) for (name, kind, options), row in found.items() if kind == "straight"]
     return [(row, found[folded]) for row, folded in straight if folded in found]
 
 
 def _chosen(networks: Mapping[str, Record], rows: Iterable[Record]) -> list[Record]:
-    """The rows of the chart: every family's largest network with several placements, at most MOST_NETWORKS.
+    """The rows of the chart: for each family, all different placements of its largest network that has several.
 
-    Families with most placements come first.
+    Networks with the most placements come first; there are at most MOST_NETWORKS.
     """
     placed: dict[str, list[Record]] = {}
     for row in rows:
@@ -119,12 +119,12 @@ def _chosen(networks: Mapping[str, Record], rows: Iterable[Record]) -> list[Reco
 
 
 def _lengths(row: Record) -> tuple[tuple[int, int], ...]:
-    """The lengths of a placement's wires; the chart shows one of several placements with equal lengths."""
+    """(length, number of wires) of a placement; of placements with the same numbers the chart shows only one."""
     return tuple((wires["length"], wires["wires"]) for wires in row["wire_length_histogram"])
 
 
 def _shares(row: Record) -> list[dict[str, Any]]:
-    """A row for each length of a placement's wires."""
+    """The chart's marks for a placement: a row for each length of wires, with the share of wires of that length."""
     wires = sum(length["wires"] for length in row["wire_length_histogram"])
     own = {"layout": f"{row['topology']} · {row['placement']}", "mean": row["wire_length_mean"]}
     own |= {name: row[name] for name in ("topology", "placement")}
@@ -137,7 +137,7 @@ def _caption(rows: Sequence[Record]) -> str:
     return CAPTION + FOLDING * bool(_pairs(rows)) + PLANE * planar
 
 
-WIRE_LENGTHS = Chart(  # a row for each network and placement; the area of a mark is the share of wires that long
+WIRE_LENGTHS = Chart(  # a row for each network and placement; the area of a mark is the share of wires of a length
     title="Wire lengths by placement",
     of_rows=lambda rows: {"caption": _caption(rows)},
     wide=True,
@@ -154,7 +154,7 @@ WIRE_LENGTHS = Chart(  # a row for each network and placement; the area of a mar
 
 
 def _drawings(placements: set[str]) -> str:
-    """A small network under each placement that the sweep has, with its wires."""
+    """Drawings of small networks with their wires, as HTML: those of DRAWN whose placement the sweep has."""
     pictures = "".join(
         f"<figure>{svg_layout(build(name), placement)}"
         f"<figcaption>{escape(f'{name}, {placement}')}<br>{escape(caption)}</figcaption></figure>"

@@ -1,4 +1,4 @@
-"""The stage `layout`: the wires of a network under a placement."""
+"""The question and stage `layout`: the wires of a network under a placement."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from torusweep.questions.parameters import NOT_SWEPT, Spelled, Swept, Typed
 from torusweep.questions.question import File, Question
 from torusweep.questions.stage import LazyNetwork
 
-MAX_ROWS = 12  # of the histogram of lengths; --json has all
+MAX_ROWS = 12  # bars of the printed histogram of lengths
 PLACEMENT = Spelled(
-    "where nodes are placed: folded, trellis(block=[4, 4]), …",
+    "placement of the nodes: folded, trellis(block=[4, 4]), …",
     table="torusweep.questions.layout.placements:PLACEMENTS",
     title="Placements",
     canonical="torusweep.questions.layout.placements:canonical",
@@ -34,7 +34,7 @@ PLACEMENT = Spelled(
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Layout(Record):
-    """Wires under a placement: a row of the table `layout`, and a drawing."""
+    """A network's wires under a placement: a row of the table `layout`, with a drawing."""
 
     network: Topology = field(kw_only=True)
     columns = LAYOUT
@@ -45,16 +45,16 @@ class Layout(Record):
     )
 
     def picture(self) -> str:
-        """The placed nodes and their wires, as SVG. Raises BadInput in space, and for more than 1024 places."""
+        """Drawing of nodes and wires as SVG. Raises BadInput in three dimensions, and for more than 1024 places."""
         return svg_layout(self.network, self.record["placement"])
 
     @property
     def svg(self) -> str:
-        """The picture as the text of a file."""
+        """Contents of an SVG file with the drawing."""
         return f"{self.picture()}\n"
 
     def print(self, console: Console, computed_by: str) -> None:
-        """Print facts, the histogram of lengths, and a drawing if the layout is a small plane."""
+        """Print facts, a histogram of wire lengths, and, if the layout is small and flat, a drawing as text."""
         print_facts(console, self.record["topology"], _facts(self.record))
         if len(self.record["wire_length_histogram"]) > 1:
             print_note(console, "\nwires of each length")
@@ -73,7 +73,7 @@ class Layout(Record):
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """(name, value) of the main columns; --json has all."""
+    """(name, value) of each line that the command prints about a row of the table `layout`."""
     extent, block = (" × ".join(map(str, record[name] or ())) for name in ("extent", "block"))
     facts = [
         ("placement", record["placement"]),
@@ -107,7 +107,7 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _bars(histogram: list[dict[str, int]]) -> list[tuple[str, float, float, str]]:
-    """A bar for each length; the longest share a bar if there are more than MAX_ROWS."""
+    """A bar for each length of wires. If there are more than MAX_ROWS, the greatest lengths share the last bar."""
     rows = [(str(entry["length"]), entry["wires"]) for entry in histogram]
     if len(rows) > MAX_ROWS:
         rest = rows[MAX_ROWS - 1 :]
@@ -126,9 +126,9 @@ def layout(
     ]
     | None = None,
 ) -> Layout:
-    """Wires under a placement: their lengths, density along a row, and the volume that they need.
+    """Compute a network's wires under a placement: lengths, density along a row, and the volume that they need.
 
-    Without a placement, the nodes of a mesh are placed straight, those of other networks folded. Lengths are in
+    By default the nodes of a mesh are placed straight, and those of other networks folded. Lengths are in
     pitches, the distance between neighbouring places: along the axes (Manhattan), and in a straight line.
 
     >>> import torusweep as ts
@@ -155,7 +155,7 @@ class LayoutQuestion(Question):
         'layout "ptt(a=32)" --placement trellis --block 8,8,32',
         'layout "hypercube(n=10)" --placement straight --dimensions 2 --json',
     )
-    description = "placements whose wires are measured; without it, only those of the papers' printed numbers"
+    description = "placements whose wires are measured; without this section, only those for the papers' numbers"
 
     def check(self, network: LazyNetwork, request: Any) -> None:
         check_suits(request.placement, network.plan, network.spelling)
