@@ -1,1 +1,1 @@
-"""Placements: the axes of a job on the axes of a slice, scored by the busiest link of each collective."""
+"""Placement of jobs and tasks: the axes of a job on the dimensions of a slice, and tasks on terminals of a network."""

@@ -1,6 +1,6 @@
-"""Blocks: the place of a job's axis on the axes of a slice, and the orders of its members there.
+"""Blocks, on which the groups of a job's axis are placed in a slice, and the orders of a group's members in a block.
 
-Few calls of the kernel compute the loads of all orders of many blocks.
+The loads of all orders of many blocks are computed by few calls of the kernel.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from torusweep_kernels.groups import PATTERNS, busiest_links
 
 from torusweep.questions.placement.machine import Machine
 
-ALL_ORDERS_UP_TO = 4  # parts of a block: 4! = 24
+ALL_ORDERS_UP_TO = 4  # parts of a block of which all orders are tried: 4! = 24
 MOST_AT_ONCE = 1 << 22  # node numbers in one call of the kernel: 16 MiB
 
 
 class AxisPart(NamedTuple):
-    """The part of a dimension that an axis has: the digit `coordinate // stride % factor` of its members."""
+    """The part of a dimension that an axis has: members of a group differ in `coordinate // stride % factor`."""
 
     dimension: int
     factor: int
     stride: int
 
 
-Block = tuple[AxisPart, ...]  # of an axis, in the order of the dimensions; () for an axis of one member
-Shares = tuple[tuple[int, int], ...]  # of a dimension, from the fastest digit on: (axis, factor)
-Division = tuple[Shares, ...]  # of all dimensions
+Block = tuple[AxisPart, ...]  # parts of an axis, in the order of the dimensions; () for an axis of one member
+Shares = tuple[tuple[int, int], ...]  # (axis, factor) of each digit of a dimension, from the fastest digit on
+Division = tuple[Shares, ...]  # shares of all dimensions
 
 
 class Order(NamedTuple):
-    """An order of the members of a block.
+    """An order of the A members of a block.
 
-    name      kind, and the parts' dimensions, fastest first, as in "cycle x, y"
-    offsets   int32[A]   node of each member, less the block's first corner
+    name      kind of order, and the dimensions of the block's parts, fastest first, as in "cycle x, y"
+    offsets   int32[A]: node of each member minus the node of the block's first corner
     """
 
     name: str
@@ -49,7 +49,7 @@ def size_of(block: Block) -> int:
 
 
 def corners(block: Block, sides: Sequence[int]) -> np.ndarray:
-    """int32[N / A]: the first corner of each block; together the blocks have every node once."""
+    """int32[N / A]: the first corner of each copy of a block; the copies together contain every node once."""
     node = np.arange(prod(sides), dtype=np.int32)
     first = np.ones(len(node), bool)
     for dimension, factor, stride in block:
@@ -60,7 +60,7 @@ def corners(block: Block, sides: Sequence[int]) -> np.ndarray:
 def orders(block: Block, sides: Sequence[int], rings: Sequence[bool], names: Sequence[str]) -> list[Order]:
     """The distinct orders of a block, row-major first.
 
-    sides, rings   sides of the slice's dimensions, and whether they have their wraparounds
+    sides, rings   sides of the slice's dimensions, and whether each is a ring
     names          names of the dimensions
     """
     if not block:
@@ -77,7 +77,7 @@ def orders(block: Block, sides: Sequence[int], rings: Sequence[bool], names: Seq
 
 @lru_cache(1 << 12)
 def _digits(factors: tuple[int, ...], rounds: tuple[bool, ...]) -> list[tuple[str, tuple[int, ...], np.ndarray]]:
-    """(name, order of the parts, int32[A, m] digits of the members) of each order of a box."""
+    """(name, sequence of the parts, int32[A, m]: digits of the members) of each order of a box with these factors."""
     found = []
     for name, sequence in WAYS.items():
         for way in _ways(len(factors)):
@@ -90,7 +90,7 @@ def _digits(factors: tuple[int, ...], rounds: tuple[bool, ...]) -> list[tuple[st
 
 
 def _ways(parts: int) -> list[tuple[int, ...]]:
-    """Orders of the parts of a block; beyond four, the rotations of their order and of its reverse."""
+    """Sequences of a block's parts: all permutations of up to four parts, otherwise only rotations and reversals."""
     if parts <= ALL_ORDERS_UP_TO:
         return list(permutations(range(parts)))
     forwards = [tuple((first + place) % parts for place in range(parts)) for first in range(parts)]
@@ -98,7 +98,7 @@ def _ways(parts: int) -> list[tuple[int, ...]]:
 
 
 def row_major(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
-    """int32[A, m]: the first digit varies fastest."""
+    """int32[A, m]: digits of the members in row-major order; the first digit varies fastest."""
     members = np.arange(prod(factors), dtype=np.int32)
     return np.stack([members // prod(factors[:i]) % factor for i, factor in enumerate(factors)], axis=1).reshape(
         len(members), len(factors)
@@ -106,7 +106,7 @@ def row_major(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
 
 
 def snake(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
-    """int32[A, m]: row-major with every other row backwards, so that successive members are neighbours."""
+    """int32[A, m]: digits in row-major order, but with every other row reversed: successive members are neighbours."""
     path = np.zeros((1, 0), np.int32)
     for factor in reversed(factors):
         back = np.arange(len(path)) % 2 == 1
@@ -117,11 +117,11 @@ def snake(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
 
 
 def cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """int32[A, m]: a Hamiltonian cycle of a block of two or more sides, one of them even.
+    """int32[A, m]: digits along a Hamiltonian cycle; None for a block of one side, or with an odd number of rows.
 
-    The first digit is a spine: the path through all other digits goes out without it, row by row, and comes back on
-    it. A block whose sides are all odd is bipartite with an odd number of members, so that it has no such cycle; see
-    `near_cycle`.
+    The members whose first digit is 0 form a spine. The cycle visits all other members row by row, and then returns
+    along the spine. A block whose sides are all odd is bipartite with an odd number of members, and therefore has no
+    Hamiltonian cycle; see `near_cycle`.
     """
     if len(factors) < 2:
         return None
@@ -132,9 +132,9 @@ def cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
 
 
 def near_cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """int32[A, m]: for a block whose sides are all odd, a cycle with one step of two hops.
+    """int32[A, m]: digits along a cycle with one step of two hops, for a block whose sides are all odd; else None.
 
-    It is like `cycle`, but takes the last two rows together, up and down; the step back to the spine is the longer one.
+    It is built like `cycle`, but visits the last two rows together, up and down. The step back to the spine has 2 hops.
     """
     if len(factors) < 2 or any(factor % 2 == 0 for factor in factors):
         return None
@@ -150,7 +150,7 @@ def near_cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | N
 
 
 def helix(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """int32[A, 2]: round a torus of two rings, each row begun at the end of the last; a cycle if a divides b."""
+    """int32[A, 2]: digits along a cycle that winds round a torus a × b of two rings; None unless a divides b."""
     if len(factors) != 2 or not all(rounds) or factors[1] % factors[0]:
         return None
     first, second = row_major(factors, rounds).T
@@ -158,13 +158,13 @@ def helix(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
 
 
 def folded(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """int32[A, m]: a snake's members 0, 2, 4, …, then back over 5, 3, 1: a cycle of steps of at most two hops."""
+    """int32[A, m]: digits of a snake's members 0, 2, 4, …, then …, 5, 3, 1: a cycle whose steps have at most 2 hops."""
     path = snake(factors, rounds)
     return np.concatenate([path[::2], path[1::2][::-1]]) if len(path) > 2 else None
 
 
 def _around(width: int, rows: np.ndarray) -> np.ndarray:
-    """A cycle of width × rows, an even number of them: digits of the spine, then of the rows, int32[R, m − 1]."""
+    """int32[A, m]: digits along a cycle of `width` × `rows` (int32[R, m − 1], R even); the spine's digit is first."""
     visits = [(0, 0)]
     for row in range(len(rows)):
         visits += [(place, row) for place in (range(1, width) if row % 2 == 0 else range(width - 1, 0, -1))]
@@ -188,10 +188,10 @@ WAYS = {
 
 
 def divisions(sides: Sequence[int], axes: Sequence[int], *, several: bool) -> Iterator[Division]:
-    """All ways to divide the dimensions of a slice among the axes of a job.
+    """Yield all ways to divide the dimensions of a slice among the axes of a job.
 
     sides    sides of the slice; axes: sizes of the job's axes, with the same product
-    several  whether an axis may have several factors of a dimension, with other axes' between them
+    several  whether an axis may have several factors of a dimension, separated by factors of other axes
     """
     if not sides:
         yield ()
@@ -206,9 +206,9 @@ def divisions(sides: Sequence[int], axes: Sequence[int], *, several: bool) -> It
 
 @lru_cache(1 << 16)
 def _shares(side: int, left: tuple[int, ...], several: bool, before: tuple[int, ...]) -> list[Shares]:
-    """All ways to write a side as factors of axes in order; each divides the remaining size of its axis.
+    """All ways to write a side as a sequence of axes' factors, each of which divides the axis's remaining size.
 
-    before   axes that may not come next: all that had a factor, or only the last one if several are allowed
+    before   axes that may not come next: all that have a factor, or only the last one if several are allowed
     """
     if side == 1:
         return [()]
@@ -237,10 +237,10 @@ def block_of(division: Division, axis: int) -> Block:
 
 
 class Load(NamedTuple):
-    """The load of one pattern in all groups at once.
+    """The load of links by a pattern of messages in all groups at the same time.
 
-    messages  messages on the busiest link, over its flits a cycle
-    link      that link: node · D + direction
+    messages  messages on the busiest link, divided by the link's bandwidth in flits per cycle
+    link      busiest link: node · D + direction
     hops      hops of the longest route
     latency   latency of the slowest route, in the unit of `Topology.latency`
     """
@@ -252,14 +252,14 @@ class Load(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """An order of a block, and its loads by pattern."""
+    """An order of a block, and its loads: pattern of messages → load."""
 
     order: Order
     loads: dict[str, Load]
 
 
 class Side(NamedTuple):
-    """The load of all rings of one side of a block at once; see `Load`."""
+    """The load of all rings of one side of a block at the same time. Fields are those of `Load`."""
 
     messages: float
     hops: int
@@ -267,9 +267,9 @@ class Side(NamedTuple):
 
 
 def lay(machine: Machine, wanted: dict[Block, set[str]], *, backend: str = "auto") -> dict[Block, list[Laid]]:
-    """All orders of some blocks, with their loads under the patterns wanted for each block.
+    """Compute all orders of the blocks in `wanted` (block → patterns of messages), with their loads by these patterns.
 
-    The pattern of all pairs loads links equally in all orders of a block, so it is routed once.
+    The pattern of all pairs loads links equally in all orders of a block, so it is routed only once.
     """
     sides, rings, names = machine.sides, machine.rings, machine.names
     found = {block: [Laid(order, {}) for order in orders(block, sides, rings, names)] for block in wanted}
@@ -293,9 +293,9 @@ def lay(machine: Machine, wanted: dict[Block, set[str]], *, backend: str = "auto
 def loads_of(
     machine: Machine, rows: np.ndarray, sizes: Sequence[int], patterns: Sequence[str], *, backend: str = "auto"
 ) -> list[Load]:
-    """Loads of divisions of the nodes into groups.
+    """The load of each of B divisions of the nodes into groups.
 
-    rows  int32[B, N]; sizes: members of a group in each row; patterns: names of the kernel's patterns
+    rows  int32[B, N]: nodes, group by group; sizes: members of a group; patterns: names of the kernel's patterns
     """
     numbers = np.array([PATTERNS[pattern] for pattern in patterns])
     found = busiest_links(rows, np.array(sizes), numbers, machine.ways, backend=backend)
@@ -306,12 +306,11 @@ def loads_of(
 
 
 def sides(machine: Machine, blocks: Iterable[Block], *, backend: str = "auto") -> dict[Block, list[Side]]:
-    """The sides of blocks with two or more, each in its own dimension, for the bucket algorithm; [] if it does not
-    suit.
+    """The sides of each block with at least two sides, each in a dimension of its own, for the bucket algorithm.
 
-    The sides are used at the same time. On a grid their routes stay in their own dimensions. On a twisted slice this
-    is sure for messages of one hop only: between neighbours on the lines, the ends of which then send nothing to each
-    other. A line of a members whose shares go from end to end loads a link as a ring does that comes back over it.
+    A block has [] if the algorithm cannot be used. All sides are used at the same time. On a grid their routes stay in
+    their own dimensions. On a twisted slice this is certain only for messages of one hop, between neighbours on a line
+    whose ends do not send to each other. A line whose shares go from end to end loads links like a ring back over it.
     """
     several = {block for block in blocks if len({part.dimension for part in block}) == len(block) > 1}
     patterns = {"ring", "line"} if machine.twisted else {"ring"}
@@ -335,7 +334,7 @@ def _side(machine: Machine, laid: Laid) -> Side | None:
 def _batches(
     requests: Iterable[tuple[np.ndarray, int, str, list[Laid]]], most: int
 ) -> Iterator[tuple[np.ndarray, list[int], list[str], list[list[Laid]]]]:
-    """Requests in groups of at most `most`."""
+    """Yield the requests in batches of at most `most`, each as (rows, sizes, patterns, owners)."""
     waiting: list[tuple[np.ndarray, int, str, list[Laid]]] = []
     for request in requests:
         waiting.append(request)

@@ -1,8 +1,8 @@
-"""A job: the axes of its ranks, and each axis's operations in a step, checked before anything is computed.
+"""Read and check a job: the axes of its ranks, and the operations of each axis in a step.
 
-The operations of a step of training a transformer follow from the shape of the model. They are the collectives of
-activations and gradients. Biases, norms, the router's weights, the loss, and the first and last stage's own work are
-left out. Nothing overlaps.
+For a step of training a transformer, the operations follow from the shape of the model. They are the collectives of
+activations and gradients, which do not overlap. Biases, norms, the weights of the router, the loss, and the extra work
+of the first and last stage are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AXES = {
 MOST_AXES = 6
 MOST_OPERATIONS = 1000
 EXAMPLE = "axes: {ep: 16, tp: 8}, operations: [{axis: tp, operation: all_gather, bytes: 64MiB, times: 4}]"
-USUAL = {  # operations of an axis by its name, where only that is given
+USUAL = {  # name of an axis → its operations, if the user gave only the axes
     "tp": ("all_gather", "reduce_scatter"),
     "fsdp": ("all_gather", "reduce_scatter"),
     "ep": ("all_to_all",),
@@ -40,7 +40,7 @@ USUAL_SIZE = "64MiB"
 
 
 class Shape(BaseModel):
-    """The shape of a model and of a step."""
+    """The shape of a transformer, and of a training step."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -48,35 +48,35 @@ class Shape(BaseModel):
     hidden: int = Field(ge=1, le=10**6, description="width of the residual stream")
     heads: int = Field(ge=1, le=10**5, description="attention heads")
     key_value_heads: int | None = Field(None, ge=1, le=10**5, description="heads of keys and values; null: as heads")
-    feed_forward: int | None = Field(None, ge=1, le=10**7, description="width inside of a feed-forward; null: 4 hidden")
+    feed_forward: int | None = Field(None, ge=1, le=10**7, description="inner width of a feed-forward; null: 4 hidden")
     feed_forward_matrices: int = Field(2, ge=2, le=3, description="matrices of a feed-forward; 3 with a gate")
-    sequence: int = Field(ge=1, le=10**8, description="tokens of a sequence")
-    batch: int = Field(ge=1, le=10**8, description="sequences of a step, of all replicas together")
+    sequence: int = Field(ge=1, le=10**8, description="tokens in a sequence")
+    batch: int = Field(ge=1, le=10**8, description="sequences in a step, of all replicas together")
     microbatches: int = Field(1, ge=1, le=10**6, description="parts into which a replica's sequences are divided")
-    vocabulary: int | None = Field(None, ge=1, le=10**8, description="tokens of the vocabulary; null: no embedding")
-    experts: int = Field(1, ge=1, le=10**5, description="experts of a layer; 1: a dense model")
-    top_k: int = Field(1, ge=1, le=10**4, description="experts of a token")
-    capacity_factor: float = Field(1.0, gt=0, le=100, description="room of the experts over an equal share")
-    bytes_per_value: int = Field(2, ge=1, le=16, description="bytes of an activation and of a parameter")
-    bytes_per_gradient: int = Field(2, ge=1, le=16, description="bytes of a gradient that is reduced")
+    vocabulary: int | None = Field(None, ge=1, le=10**8, description="tokens in the vocabulary; null: no embedding")
+    experts: int = Field(1, ge=1, le=10**5, description="experts in a layer; 1 for a dense model")
+    top_k: int = Field(1, ge=1, le=10**4, description="experts that process a token")
+    capacity_factor: float = Field(1.0, gt=0, le=100, description="capacity of experts relative to an equal share")
+    bytes_per_value: int = Field(2, ge=1, le=16, description="bytes of an activation or a parameter")
+    bytes_per_gradient: int = Field(2, ge=1, le=16, description="bytes of a gradient when it is reduced")
     sequence_parallel: bool = Field(True, description="tp divides the activations between layers along the sequence")
 
 
 def operations_of(shape: Shape, axes: Mapping[str, int]) -> list[JobOperation]:
-    """The collectives of a step.
+    """The collective operations in a training step of a transformer, by axis.
 
-    tp   all-gathers and reduce-scatters of a microbatch's activations: two of each a layer, forwards and backwards
+    tp   all-gathers and reduce-scatters of a microbatch's activations: two of each in a layer, forwards and backwards
          (Korthikanti et al. 2022, sec. 4.2.2); without sequence_parallel two all-reduces each (Shoeybi et al. 2019)
     fsdp all-gather of a layer's parameters, forwards and backwards, and reduce-scatter of its gradients, for every
-         microbatch (Rajbhandari et al. 2020, sec. 7.2.2: 3 Ψ in all)
-    dp   all-reduce of the gradients, once a step, layer by layer (the same, sec. 7.1: 2 Ψ in all)
+         microbatch (Rajbhandari et al. 2020, sec. 7.2.2: 3 Ψ in total)
+    dp   all-reduce of the gradients, once a step, layer by layer (the same paper, sec. 7.1: 2 Ψ in total)
     ep   all-to-all of the tokens to their experts and back, forwards and backwards (Lepikhin et al. 2021; the capacity
-         factor: Fedus et al. 2022, sec. 2.2); all-reduce of the gradients of what is no expert, as the tokens are
-         divided among its ranks, too
-    pp   activations to the next stage and their gradients to the previous one at once, for every microbatch: one
-         forward, one backward (Narayanan et al. 2021, sec. 2.2 and 4.1)
+         factor: Fedus et al. 2022, sec. 2.2); all-reduce of the gradients of all parameters outside experts, because
+         the ranks of ep also divide the tokens
+    pp   for every microbatch, activations to the next stage and, at the same time, gradients to the previous stage
+         (Narayanan et al. 2021, sec. 2.2 and 4.1)
 
-    Raises BadInput if an axis or a size does not fit.
+    Raises BadInput if an axis has no meaning, or a size is not divisible by an axis (`check`).
     """
     check(shape, axes)
     dp, fsdp, tp, ep, pp = (axes.get(name, 1) for name in ("dp", "fsdp", "tp", "ep", "pp"))
@@ -92,7 +92,7 @@ def operations_of(shape: Shape, axes: Mapping[str, int]) -> list[JobOperation]:
             found.append(JobOperation(axis, kind, ceil(number), times, why))
 
     halves = (("attention", 1.0), ("experts", factor)) if shape.experts > 1 else (("layers", 1.0),)
-    passes = 4 * layers * parts // len(halves)  # attention and feed-forward, each forwards and backwards
+    passes = 4 * layers * parts // len(halves)  # for attention and feed-forward, each forwards and backwards
     for what, times in halves:
         for kind in ("all_gather", "reduce_scatter") if shape.sequence_parallel else ("all_reduce",):
             add("tp", kind, activations * times, passes, f"activations, {what}")
@@ -112,7 +112,7 @@ def operations_of(shape: Shape, axes: Mapping[str, int]) -> list[JobOperation]:
 
 
 def check(shape: Shape, axes: Mapping[str, int]) -> None:
-    """Raise BadInput if an axis has no meaning for a transformer, or does not divide its dimension of the model."""
+    """Raise BadInput if an axis has no meaning for a transformer, or does not divide the size that it must divide."""
     for name, size in axes.items():
         if name not in AXES and size > 1:
             raise BadInput(
@@ -147,9 +147,9 @@ def check(shape: Shape, axes: Mapping[str, int]) -> None:
 
 
 def _parameters(shape: Shape, tp: int, ep: int) -> tuple[float, float]:
-    """Parameters of a layer that a rank has before fsdp divides them: (all but experts, experts).
+    """(parameters outside experts, parameters of experts) in a rank's part of a layer, before fsdp divides them.
 
-    Attention has hidden² for queries and for the output, and as much for keys and values as they have heads.
+    Attention has hidden² parameters each for queries, output, keys and values, or fewer if keys have fewer heads.
     """
     hidden, inside = shape.hidden, shape.feed_forward or 4 * shape.hidden
     few = (shape.key_value_heads or shape.heads) / shape.heads
@@ -161,14 +161,14 @@ def _parameters(shape: Shape, tp: int, ep: int) -> tuple[float, float]:
 
 
 class Job(NamedTuple):
-    """The sizes of its axes (the last varies fastest among ranks), and the successive operations of a step."""
+    """Sizes of a job's axes, of which the last varies fastest among ranks, and the successive operations of a step."""
 
     axes: dict[str, int]
     operations: list[JobOperation]
 
 
 def job_of_axes(given: str | Mapping[str, Any]) -> Job:
-    """A job of axes such as tp=8,dp=16, each with the `USUAL` operations of its name once a step."""
+    """Make a job from its axes, such as tp=8,dp=16. Each axis does the `USUAL` operations for its name once a step."""
     axes: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {}
     for part in given.split(",") if isinstance(given, str) else ():
         name, _, size = (text.strip() for text in part.partition("="))
@@ -186,7 +186,7 @@ def job_of_axes(given: str | Mapping[str, Any]) -> Job:
 
 
 def operations_in_words(job: Job) -> str:
-    """Return 'tp all_gather, dp all_reduce, 64MiB each'."""
+    """The operations of a job that was given by its axes, as in 'tp all_gather, dp all_reduce, 64MiB each'."""
     done = [f"{one.axis} {one.kind}" for one in job.operations if job.axes[one.axis] > 1]
     return f"{', '.join(done)}, {USUAL_SIZE} each"
 
@@ -194,17 +194,17 @@ def operations_in_words(job: Job) -> str:
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    axis: str = Field(description="a name of axes")
-    operation: Kind = Field(description="what all groups of the axis do at once")
-    bytes: int | str = Field(description="a size such as 64MiB, as nccl-tests define the operation's")
-    times: int = Field(1, ge=1, le=10**9, description="how often in a step")
+    axis: str = Field(description="name of one of the axes")
+    operation: Kind = Field(description="operation that all groups of the axis do at the same time")
+    bytes: int | str = Field(description="size of the operation as nccl-tests define it, such as 64MiB")
+    times: int = Field(1, ge=1, le=10**9, description="number of repetitions in a step")
 
 
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     axes: dict[str, Annotated[int, Field(ge=1, le=10**6)]] = Field(
-        min_length=1, max_length=MOST_AXES, description=f"name: size, 1 … {MOST_AXES} of them"
+        min_length=1, max_length=MOST_AXES, description=f"1 … {MOST_AXES} axes as name: size"
     )
     operations: list[_Entry] = Field(
         default_factory=list, max_length=MOST_OPERATIONS, description=f"a list of at most {MOST_OPERATIONS:,}"
@@ -213,9 +213,9 @@ class _File(BaseModel):
 
 
 def job_of(document: Document) -> Job:
-    """Check a job from a file or a dictionary.
+    """Check a job that was read from a file or given as a dictionary.
 
-    Raises BadInput as `name:line:column: key: expected …, got …; remedy`; as `name: key: …` for a dictionary.
+    Raises BadInput, in the form `name:line:column: key: expected …, got …; remedy`, without line for a dictionary.
     """
     data, refuse = document.data, document.refused
     if not isinstance(data, dict):

@@ -1,6 +1,6 @@
-"""A slice as placements see it: a box of nodes, the routes between all pairs, and the bandwidths of nodes.
+"""The slice on which a job is placed: its box of nodes, the routes between all pairs, and the bandwidths of its links.
 
-The module also has a job's operations, the time of a collective from its loads, and bounds for every placement.
+The module also computes the time of a job's operation from the loads of links, and a lower bound for all placements.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from torusweep.routing.dimension_order import grid_of
 from torusweep.routing.lattices import routing_record
 
 MOST_NODES = 8192  # the table of all pairs then has 256 MiB; the largest slice of a known pod has 6,144 nodes
-MOST_SCALE = 10**6  # of the weights of links
-ROWS_AT_ONCE = 256  # of that table, while its keys are computed in 64 bits
-MOST_DIMENSIONS = 4  # the orders of a group's axes are written out
-# the pattern of messages of the kernel `groups`, whose loads the time of an operation needs
+MOST_SCALE = 10**6  # greatest scale of the links' weights
+ROWS_AT_ONCE = 256  # rows of the table of all pairs whose keys are computed in 64 bits at a time
+MOST_DIMENSIONS = 4  # all orders of a group's dimensions are listed
+# operation → pattern of messages of the kernel `groups` from whose loads the time follows
 PATTERN = {
     "all_gather": "ring",
     "reduce_scatter": "ring",
@@ -44,7 +44,7 @@ MEANING = {
     "all_gather": "bytes of the gathered result",
     "reduce_scatter": "bytes of the vector that each rank has",
     "all_reduce": "bytes of the vector that each rank has",
-    "all_to_all": "bytes that each rank sends in all, its own part included",
+    "all_to_all": "bytes that each rank sends to all ranks, its own part included",
     "broadcast": "bytes of the message",
     "permute": "bytes that each rank sends to the next, the last to the first",
     "exchange": "bytes that each rank sends to the next and to the previous; the ends have one neighbour",
@@ -53,14 +53,14 @@ MEANING = {
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """A slice.
+    """A slice with the routes between its nodes.
 
-    topology  its network
+    topology  network of the slice
     sides     sides of the box, x first
-    rings     whether each dimension's wraparound joins its ends, without a shift
+    rings     for each dimension, whether its wraparound connects the ends of a line without a shift
     twisted   whether a wraparound shifts other dimensions
-    ways      routes of all pairs: dimension order over a shortest displacement; equal ones carry equal shares
-    message   load that a message adds to a link of a flit a cycle, if all its routes take the link
+    ways      routes of all pairs: dimension order along shortest displacements, which share a message equally
+    message   load that a message adds to a link of one flit a cycle if all routes of the message use the link
     """
 
     topology: Topology
@@ -81,22 +81,22 @@ class Machine:
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """The difference between the numbers of two neighbours in each dimension."""
+        """For each dimension, the difference between the numbers of two neighbouring nodes."""
         return tuple(prod(self.sides[:i]) for i in range(len(self.sides)))
 
     @cached_property
     def fewest_ports(self) -> int:
-        """The least number of links of a node."""
+        """Least number of links of a node."""
         return int(self.topology.degrees.min())
 
     @cached_property
     def bandwidths(self) -> np.ndarray:
-        """float64[N]: flits a cycle of the links of each node together, in either direction."""
+        """float64[N]: total bandwidth of each node's links in each direction, in flits per cycle."""
         topology = self.topology
         return (topology.degrees if topology.bandwidth is None else topology.bandwidth.sum(axis=1)).astype(np.float64)
 
     def width_of(self, link: int) -> float:
-        """Flits a cycle of a link, node · D + direction."""
+        """Bandwidth of a link in flits per cycle. link: node · D + direction."""
         if self.topology.bandwidth is None:
             return 1.0
         node, direction = divmod(link, self.ways.step.shape[1])
@@ -105,7 +105,7 @@ class Machine:
 
     @cached_property
     def nearest(self) -> np.ndarray:
-        """int64[N]: the sum over all nodes of the distances to the i nearest others, for i = 0 … N − 1.
+        """int64[N]: for i = 0 … N − 1, the sum over all nodes of the distances to their i nearest other nodes.
 
         All routes are shortest paths.
         """
@@ -118,16 +118,16 @@ class Machine:
 
 
 def machine(topology: Topology) -> Machine:
-    """The slice of a network: a torus, mesh, slice or twisted torus with all its links.
+    """Make the slice of a network, which must be a torus, mesh, slice or twisted torus with all its links.
 
-    Raises BadInput for another network, Refused for one that is too large.
+    Raises BadInput for another network, and Refused for one with too many nodes or dimensions.
     """
     _check(topology)
     shape, sides = topology.plan.structure, topology.plan.radices
     twisted = isinstance(shape, Lattice) and shape.columns != box(shape.sides).columns
     try:
         if not twisted:
-            grid = grid_of("dimension_order", topology)  # not a HyperX, but a graph whose numbers are those of a grid
+            grid = grid_of("dimension_order", topology)  # no HyperX, but also graphs that are numbered as grids
             sides = grid.sides
         if len(sides) > MOST_DIMENSIONS:
             raise Refused(
@@ -168,7 +168,7 @@ def _check(topology: Topology) -> None:
 
 
 def _rings(routing: SourceRouting, sides: tuple[int, ...]) -> list[bool]:
-    """Whether the last node of each dimension leads to the first of the same line: a ring of 3 nodes or more."""
+    """For each dimension, whether its lines are rings: at least 3 nodes, the last one connected to the first."""
     rings, everyone = [], np.arange(prod(sides))
     for i, side in enumerate(sides):
         stride = prod(sides[:i])
@@ -179,7 +179,7 @@ def _rings(routing: SourceRouting, sides: tuple[int, ...]) -> list[bool]:
 
 
 def _ways(routing: SourceRouting) -> tuple[Ways, int]:
-    """The routes of all pairs, and the units of a message, so that each of its equally loaded routes has whole ones."""
+    """(routes of all pairs, units of a message); units are divisible by the number of routes of each pair."""
     everyone = np.arange(routing.topology.nodes)
     key = np.empty((len(everyone), len(everyone)), np.int32)
     for begin in range(0, len(everyone), ROWS_AT_ONCE):
@@ -202,9 +202,9 @@ def _ways(routing: SourceRouting) -> tuple[Ways, int]:
 
 
 def _weights(topology: Topology, port: np.ndarray) -> tuple[np.ndarray | None, int]:
-    """(int64[N, D], scale): `scale` over the bandwidth of each link, in whole numbers; None: 1 for all.
+    """(int64[N, D]: weight of each link, `scale` / its bandwidth, a whole number, or None if all are 1; `scale`).
 
-    Raises Refused if these are too large.
+    Raises Refused if the scale is too large.
     """
     if topology.bandwidth is None:
         return None, 1
@@ -227,13 +227,13 @@ Kind = Literal["all_gather", "reduce_scatter", "all_reduce", "all_to_all", "broa
 
 
 class JobOperation(NamedTuple):
-    """A collective on all groups of an axis at once.
+    """A collective operation, which all groups of an axis do at the same time.
 
     axis   axis of the job
-    kind   a Kind
-    bytes  size of each, as defined by nccl-tests: see MEANING
-    times  repetitions a step
-    why    part of a model that needs it; "" if a user gave it
+    kind   kind of operation
+    bytes  size of the operation as defined by nccl-tests (MEANING)
+    times  number of repetitions in a step
+    why    part of the model that needs the operation; "" for an operation that the user gave
     """
 
     axis: str
@@ -244,12 +244,12 @@ class JobOperation(NamedTuple):
 
 
 class OperationCost(NamedTuple):
-    """The cost of one operation.
+    """What decides the time of one operation.
 
-    bytes      bytes on the busiest link, over its flits a cycle
-    steps      steps that software begins one after another
-    algorithm  "ring", "bucket", "direct", "pipeline"
-    latency    summed link latencies of successive steps, each on its slowest route
+    bytes      bytes on the busiest link, divided by the link's bandwidth in flits per cycle
+    steps      number of successive steps that software starts
+    algorithm  "ring", "bucket", "direct", "pipeline", or "none" for a group of one member
+    latency    sum over the steps of the link latencies on the step's slowest route
     """
 
     bytes: float
@@ -262,14 +262,14 @@ class OperationCost(NamedTuple):
 
 
 def cost(operation: JobOperation, size: int, loads: Mapping[str, float], slowest: int = 1) -> OperationCost:
-    """The cost of an operation by rings, or directly.
+    """The cost of an operation by a ring algorithm, or, without steps that wait for each other, by direct messages.
 
-    size     members of a group
-    loads    messages on the busiest link over its flits a cycle, by pattern
+    size     number of members of a group, A
+    loads    pattern → messages on the busiest link, divided by the link's bandwidth in flits per cycle
     slowest  latency of the slowest route of the pattern
 
-    all_gather, reduce_scatter: half of the data goes round the ring each way, (A − 1)/A · bytes/2 over each of its
-    edges, in A − 1 steps; all_reduce: both, one after the other (Thakur, Rabenseifner & Gropp 2005; Patarasuk & Yuan
+    all_gather, reduce_scatter: half of the data goes round the ring each way, (A − 1)/A · bytes/2 over each edge of the
+    ring, in A − 1 steps. all_reduce: both, one after the other (Thakur, Rabenseifner & Gropp 2005; Patarasuk & Yuan
     2009). all_to_all: bytes/A to each member. broadcast: half of the data along the ring each way, in small pieces.
     """
     kind, number = operation.kind, operation.bytes
@@ -292,13 +292,13 @@ def bucket_cost(
 ) -> OperationCost | None:
     """The cost of an all-gather, reduce-scatter or all-reduce on all sides of a block; None for other operations.
 
-    factors  sides of the block, two or more
-    loads    messages on the busiest link of each side's rings over its flits a cycle, all rings at once
-    slowest  latency of the slowest route of each side's rings
+    factors  sides of the block; None is returned if there is only one
+    loads    for each side, messages on the busiest link divided by its bandwidth, if all rings are used at once
+    slowest  for each side, latency of the slowest route of the rings
 
-    The data are divided into a part for each side. Part j is gathered along side j, then along the next, and so on, so
-    that all sides are in use in each of the phases, which wait for each other. Along a side of a members, each of which
-    has P shares, (a − 1) · P shares go over the ring, half of them each way.
+    The data are divided into a part for each side. Part j is gathered along side j, then along the next side, and so
+    on, so that all sides are in use in every phase. A phase waits for the previous one. Along a side of a members, each
+    of which has P shares, (a − 1) · P shares go over the ring, half of them each way.
     Source: Sack & Gropp 2015, for equal sides; here the sides may differ.
     """
     if operation.kind not in ("all_gather", "reduce_scatter", "all_reduce") or len(factors) < 2:
@@ -322,13 +322,13 @@ def bucket_cost(
 
 
 def least_bytes(operation: JobOperation, size: int, machine: Machine) -> float:
-    """Lower bound, for any placement and routing, of the bytes on the busiest link over its flits a cycle.
+    """Lower bound, for any placement and routing, of the bytes on the busiest link divided by the link's bandwidth.
 
-    all_gather: every node, also that with the least bandwidth, receives all but its own part, (A − 1)/A · bytes.
-    reduce_scatter: every node sends as much. broadcast: every node receives all, or is the first and sends all.
-    all_reduce: a group's members send 2 (A − 1)/A · bytes each in the mean (Patarasuk & Yuan 2009, where only members
-    combine); all channels carry at least one hop of these. permute, exchange: likewise.
-    all_to_all: bytes/A to A − 1 others, which are not nearer than the nearest A − 1 nodes, over all channels.
+    all_gather: every node, also the one with the least bandwidth, receives all but its own part, (A − 1)/A · bytes.
+    reduce_scatter: every node sends as much. broadcast: every node receives everything, or is the first and sends it.
+    all_reduce: members of a group send 2 (A − 1)/A · bytes each on average (Patarasuk & Yuan 2009, if only members
+    combine), and these bytes take at least one hop each over all channels. permute, exchange: likewise.
+    all_to_all: bytes/A to A − 1 other members, which are at least as far as the nearest A − 1 nodes, over all channels.
     """
     if size == 1:
         return 0.0
@@ -345,10 +345,10 @@ def least_bytes(operation: JobOperation, size: int, machine: Machine) -> float:
 
 
 def bound_name(kind: str) -> str:
-    """The proof of an operation's bound, in words."""
+    """The proof of the lower bound of an operation's time, in words."""
     return {
-        "all_gather": "what a node receives, over its links",
-        "reduce_scatter": "what a node sends, over its links",
-        "broadcast": "what a node receives, over its links",
+        "all_gather": "bytes that a node receives, over its links",
+        "reduce_scatter": "bytes that a node sends, over its links",
+        "broadcast": "bytes that a node receives, over its links",
         "all_to_all": "bytes times the distance to the nearest others, over all channels",
-    }.get(kind, "what all nodes send, over all channels")
+    }.get(kind, "bytes that all nodes send, over all channels")

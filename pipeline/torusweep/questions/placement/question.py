@@ -1,4 +1,4 @@
-"""The question `place`: where to put the axes of a job on a slice, or tasks on a network."""
+"""The question `place`: where to place the axes of a job on a slice, or tasks on a network."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ from torusweep.tables.parquet import expect_valid, read_foreign
 from torusweep.traffic.demands import COLUMNS, LEAST, MOST, MOST_ROWS, amounts, column_of
 
 SUFFIXES = (".npy", ".json")
-JOB = Meaning("YAML file: the axes of the job, and what each does in a step; in Python also a dictionary")
-AXES = Meaning(f"axes of the job alone, as tp=8,dp=16; each then does {USUAL_SIZE} of what is usual for its name")
-TASKS = Meaning("in place of a job: a file of what tasks send to each other, as for traffic demand; in Python a matrix")
-MINIMISED = Meaning("for tasks: what is minimised, hops · demand or the busiest link's load by minimal routing")
+JOB = Meaning("job: a YAML file with its axes and their operations in a step; in Python also a dictionary")
+AXES = Meaning(f"only the axes of a job, as tp=8,dp=16; each does its name's usual operations, of {USUAL_SIZE}")
+TASKS = Meaning("tasks to place instead of a job: a file of their demand, as for the traffic demand; in Python a matrix")
+MINIMISED = Meaning("for tasks: what to minimise, hops · demand or the load of the busiest link by minimal routing")
 LINK_BANDWIDTH = (
-    Meaning("of a link that carries a flit a cycle, in each direction"),
-    Absent(f"what links with units say, else {BANDWIDTH}"),
+    Meaning("bandwidth, in each direction, of a link that carries a flit a cycle"),
+    Absent(f"the network's, else {BANDWIDTH}"),
 )
 STEP_LATENCY = (
-    Meaning("of each step of a collective; where links say a latency of their own, what software adds to it"),
-    Absent(f"{LATENCY}; where links say theirs, those of the slowest message's path alone"),
+    Meaning("latency of each step of a collective; if links have latencies, what software adds to them"),
+    Absent(f"{LATENCY}; if links have latencies, nothing is added to those on the slowest message's path"),
 )
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Placements(Answer):
-    """The best placements of a job on a slice, the fastest first, beside the row-major order of the nodes."""
+    """The answer for a job on a slice: its best placements, the fastest first, and the row-major order of the nodes."""
 
     machine: Machine
     job: Job
@@ -72,17 +72,17 @@ class Placements(Answer):
 
     @property
     def devices(self) -> np.ndarray:
-        """int32[axes]: the node of each rank, in the best placement."""
+        """int32[axes]: node of each rank in the best placement."""
         return self.ranking.best[0].devices
 
     @property
     def seconds(self) -> float:
-        """Seconds of a step in the best placement."""
+        """Seconds that a step takes in the best placement."""
         return self.ranking.best[0].seconds
 
     @property
     def rows(self) -> list[Row]:
-        """A row for each placement: its rank, seconds, seconds over the best's, ties, and the place of each axis."""
+        """A row for each placement: rank, seconds, ratio to the best placement's seconds, ties, place of each axis."""
         best, plain = self.ranking.best, self.ranking.row_major
         return [
             {
@@ -102,7 +102,7 @@ class Placements(Answer):
 
     @property
     def json(self) -> Row:
-        """The contents of the text, with numbers in full and the devices of the best placement."""
+        """Everything that the command prints, with numbers in full precision, and the best placement's devices."""
         machine, job, ranking = self.machine, self.job, self.ranking
         return {
             "topology": machine.topology.spelling,
@@ -123,7 +123,7 @@ class Placements(Answer):
         }
 
     def write(self, path: Path) -> None:
-        """Write the best order of the devices: an array, or JSON with the names and sizes of the axes."""
+        """Write the devices of the best placement: as an array (.npy), or as JSON with names and sizes of the axes."""
         if path.suffix == ".npy":
             np.save(path, self.devices)
             return
@@ -185,33 +185,34 @@ def place(
     axes: Annotated[str | Mapping[str, Any], AXES] | None = None,
     tasks: Annotated[Path | str | np.ndarray | list[Any] | scipy.sparse.csr_array, TASKS] | None = None,
     least: Annotated[Literal["hops", "load"], MINIMISED] = "hops",
-    restarts: Annotated[int, Whole(0, "searches for a placement of tasks, each from a random one", 1000)] = 4,
+    restarts: Annotated[int, Whole(0, "for tasks: number of searches that start from random placements", 1000)] = 4,
     seed: Annotated[int, Whole(0, "seed of these searches", 2**31 - 1)] = 0,
     bandwidth: Annotated[str, *LINK_BANDWIDTH] | None = None,
     latency: Annotated[str, *STEP_LATENCY] | None = None,
-    top: Annotated[int, Whole(1, "placements to show", 100)] = 10,
+    top: Annotated[int, Whole(1, "number of placements to show", 100)] = 10,
 ) -> Placements | TaskPlacement:
-    """Where to put the axes of a job on a slice, by comparing all placements; or tasks on any network, by exchanges.
+    """Find the best placement of a job's axes on a slice, by comparing all, or of tasks on any network, by exchanges.
 
-    A placement divides the dimensions of the slice among the axes, and orders the ranks of each axis: row-major, as a
-    Hamiltonian cycle, a snake, or folded. Each operation runs in all groups of its axis at once; its time follows from
-    the exact load of the busiest link. The network is a slice, torus, mesh or twisted torus of at most 8,192 nodes.
+    A placement of a job divides the dimensions of the slice among the axes, and orders the ranks of each axis:
+    row-major, as a Hamiltonian cycle, a snake, or folded. Each operation runs in all groups of its axis at the same
+    time; how long it takes follows from the exact load of the busiest link. The network must be a slice, torus, mesh or
+    twisted torus of at most 8,192 nodes.
 
-    The job has axes and operations (all_gather, reduce_scatter, all_reduce, all_to_all, broadcast, permute, exchange),
-    or the shape of a transformer, from which they follow; docs/placement.md has both.
+    A job has axes and operations (all_gather, reduce_scatter, all_reduce, all_to_all, broadcast, permute, exchange), or
+    the shape of a transformer, from which its operations follow (docs/placement.md).
 
       axes: {ep: 16, tp: 8}
       operations:
         - {axis: tp, operation: all_gather, bytes: 64MiB, times: 4}
         - {axis: ep, operation: all_to_all, bytes: 32MiB, times: 4}
 
-    Tasks are placed so that hops · demand, or the busiest link's load under minimal routing, is least. The search
-    exchanges two tasks at a time, from several first placements. For the loads under another routing, give
-    `torusweep loads --traffic` the demand that `--demand` writes. Only a proved placement is called the optimum: one
-    that meets a bound, or the best of all, which are compared for up to nine tasks.
+    Tasks are placed so that hops · demand, or the load of the busiest link under minimal routing, is least. The search
+    exchanges two tasks at a time, and starts from several placements. A placement is called the optimum only if this is
+    proved: it meets a bound, or all placements were compared, as for up to nine tasks. For loads under another routing,
+    `--demand` writes a file for `torusweep loads --traffic`.
 
-    The answer has the order of the devices, for jax.sharding.Mesh(numpy.array(devices)[order], axis_names): for each
-    rank, the number of its node, with x fastest.
+    The answer contains the order of the devices for jax.sharding.Mesh(numpy.array(devices)[order], axis_names): the
+    number of each rank's node, with x fastest.
 
     >>> import torusweep as ts
     >>> job = {"axes": {"tp": 16}, "operations": [{"axis": "tp", "operation": "all_gather", "bytes": "64MiB"}]}
@@ -241,7 +242,7 @@ def place(
 
 
 def _alone(**given: Any) -> None:
-    """Raise BadInput unless exactly one of several is given."""
+    """Raise BadInput unless exactly one of several parameters has a value other than None."""
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         got = " and ".join(f"`{name}`" for name in named) or "none"
@@ -262,10 +263,10 @@ def _job_of_axes(axes: str | Mapping[str, Any]) -> Job:
 
 
 def _tasks(given: Any) -> NamedTasks:
-    """The tasks of a demand file, or of a matrix.
+    """Read tasks from a demand file, or take them from a matrix, in which tasks are numbered.
 
-    The file is like that of the traffic `demand`: a list with source, destination, demand, or lines of numbers. Demands
-    with a unit are bits a second. Its sources and destinations may have any names; in a matrix they are numbers.
+    The file has the format of the traffic `demand`: a list with source, destination and demand, or lines of numbers.
+    Demands with a unit are bits per second. Sources and destinations may have any names.
     """
     if isinstance(given, str | Path):
         try:
@@ -305,7 +306,7 @@ def _read(path: Path) -> NamedTasks:
 
 
 def _named(name: str, column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
-    """Keep numbers and texts, and turn other values of a CSV (dates, true and false) into texts."""
+    """Return a column of task names as numbers or texts; other values of a CSV, such as dates, become texts."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return column
     try:

@@ -1,4 +1,4 @@
-"""All placements of a job on a slice, compared: the best ones, beside the row-major order of the nodes."""
+"""Compare all placements of a job on a slice, and rank the best ones and the row-major order of the nodes."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from torusweep.questions.placement.machine import (
     least_bytes,
 )
 
-ROUNDING = 1e-9  # times that differ by less are compared once more
-MOST_ARRANGEMENTS = 1_000_000  # ways to give the dimensions to the axes, each with many orders
-MOST_OF_SEVERAL = 20_000  # of these, where an axis may have several factors of a dimension …
-MOST_NODES_OF_SEVERAL = 512  # … and nodes of the slice: the orders to route are many
+ROUNDING = 1e-9  # relative tolerance within which the search does not discard a time
+MOST_ARRANGEMENTS = 1_000_000  # ways to divide the dimensions among the axes, each with many orders
+MOST_OF_SEVERAL = 20_000  # the same if an axis may have several factors of a dimension
+MOST_NODES_OF_SEVERAL = 512  # nodes of a slice in which an axis may have several factors of a dimension
 
 
 class OperationTime(NamedTuple):
     """The time of one operation of a job in a placement.
 
-    seconds  seconds of all its repetitions
-    bytes    bytes on the busiest link in one repetition; or on all sides of a block, over their flits a cycle
-    link     that link: node · D + direction; None for the bucket algorithm, which uses all sides of a block
-    least    lower bound for any placement of the seconds of all repetitions, without latency
+    seconds  seconds of all repetitions of the operation
+    bytes    bytes on the busiest link in one repetition; for the bucket algorithm, those of `OperationCost`
+    link     busiest link, node · D + direction; None for the bucket algorithm, which uses all sides of a block
+    least    lower bound of the seconds of all repetitions, for any placement and without latency
     hops     hops of the longest route
     """
 
@@ -61,13 +61,13 @@ class OperationTime(NamedTuple):
 
 
 class JobPlacement(NamedTuple):
-    """A placement.
+    """A placement of a job, and the time that it takes.
 
     phases   times of the operations, in the job's order
-    blocks   block of each axis, or None
-    orders   name of the order of each axis
+    blocks   block of each axis; None for an axis whose groups are no blocks
+    orders   name of each axis's order
     devices  int32[axes]: node of each rank
-    ties     number of placements whose phases take the same time
+    ties     number of placements whose operations take the same times
     """
 
     phases: list[OperationTime]
@@ -82,11 +82,11 @@ class JobPlacement(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """The best placements, fastest first.
+    """The best placements of a job, the fastest first, and the row-major one.
 
-    row_major  the nodes in their order
+    row_major  placement of the ranks on the nodes in the order of their numbers
     compared   number of placements compared
-    routed     number of orders of axes whose messages were routed; placements share them
+    routed     number of orders of axes whose messages were routed; several placements share an order
     """
 
     best: list[JobPlacement]
@@ -96,10 +96,10 @@ class Ranking(NamedTuple):
 
 
 class _Option(NamedTuple):
-    """Orders of a block with the same time for an axis: its phases, their number, and the best order.
+    """The orders of a block for which an axis's operations take the same times.
 
-    alone  seconds of the best order's operations without the bucket algorithm, to which orders do not matter; it
-           decides between orders with equal times
+    alone   seconds of the best order, `laid`, without the bucket algorithm, whose time does not depend on the order;
+            decides between orders with equal times
     """
 
     phases: tuple[OperationTime, ...]
@@ -118,13 +118,13 @@ def rank(
     top: int = 10,
     backend: str = "auto",
 ) -> Ranking:
-    """Compare all placements of a job.
+    """Compare all placements of a job on a slice.
 
-    axes        size of each axis; their product is the number of nodes
-    operations  successive operations of the axes; each runs in all groups of its axis at once
-    top         number of placements to return, with different times
+    axes        name → size of each axis; the product of the sizes must be the number of nodes
+    operations  successive operations; each runs in all groups of its axis at the same time
+    top         number of placements to return; all have different times
 
-    Raises BadInput if the axes do not fit the slice, Refused if there are too many placements.
+    Raises BadInput if the sizes of the axes have another product, and Refused if there are too many placements.
     """
     check_axes(machine, axes)
     names = list(axes)
@@ -158,7 +158,7 @@ def rank(
 
 
 def check_axes(machine: Machine, axes: dict[str, int]) -> None:
-    """Raise BadInput unless the sizes of the axes multiply to the number of nodes."""
+    """Raise BadInput unless the product of the axes' sizes is the number of nodes."""
     ranks = prod(axes.values())
     if ranks != machine.nodes:
         written = " × ".join(f"{name} {size}" for name, size in axes.items())
@@ -169,9 +169,9 @@ def check_axes(machine: Machine, axes: dict[str, int]) -> None:
 
 
 def _arrangements(machine: Machine, sizes: list[int]) -> tuple[list[Block], np.ndarray]:
-    """(distinct blocks, int32[M, axes] block of each axis) of all ways to give the dimensions to the axes.
+    """(distinct blocks, int32[M, axes]: block of each axis) for all M ways to divide the dimensions among the axes.
 
-    An axis may have several factors of a dimension if there are not too many ways. Ways with few factors come first.
+    An axis may have several factors of a dimension unless there are too many ways. Ways with few factors come first.
     """
     found: list[Division] = []
     if machine.nodes <= MOST_NODES_OF_SEVERAL:
@@ -192,7 +192,7 @@ def _arrangements(machine: Machine, sizes: list[int]) -> tuple[list[Block], np.n
 
 
 class _Timing:
-    """Times of operations on a machine."""
+    """Computes the times of operations on a machine whose links have a given speed."""
 
     def __init__(self, machine: Machine, links: LinkSpeed) -> None:
         self.machine, self.links = machine, links
@@ -200,7 +200,7 @@ class _Timing:
     def options(
         self, operations: Sequence[JobOperation], block: Block, orders: list[Laid], own: list[Side]
     ) -> list[_Option]:
-        """The orders of a block, the fastest first; orders with equal times share an entry."""
+        """The orders of a block, the fastest first; orders with equal times share an entry. own: the block's sides."""
         found: dict[tuple[float, ...], _Option] = {}
         for laid in orders:
             phases = tuple(self.phase(operation, size_of(block), laid.loads, block, own) for operation in operations)
@@ -217,7 +217,7 @@ class _Timing:
     def phase(
         self, operation: JobOperation, size: int, loads: dict[str, Load], block: Block | None, own: list[Side]
     ) -> OperationTime:
-        """The phase of an operation on an order; the faster of ring and bucket."""
+        """The time of an operation by ring or bucket, whichever is faster. own: sides for bucket, [] for ring only."""
         pattern = PATTERN[operation.kind]
         slowest = loads[pattern].latency if size > 1 else 0
         takes = cost(operation, size, {name: load.messages for name, load in loads.items()}, slowest)
@@ -240,7 +240,7 @@ class _Timing:
 
 
 class _Kept(NamedTuple):
-    """A placement: its seconds, with and without the bucket algorithm, arrangement, option of each axis, and ties."""
+    """A placement kept by the search: seconds with and without the bucket algorithm, arrangement, options, ties."""
 
     seconds: float
     alone: float
@@ -250,10 +250,10 @@ class _Kept(NamedTuple):
 
 
 def _best(arrangements: np.ndarray, options: list[dict[int, list[_Option]]], top: int) -> list[_Kept]:
-    """The fastest placements with different times.
+    """The `top` fastest placements with different times.
 
-    Arrangements whose axes have the same choice of times are one case. Cases come fastest first; the search ends where
-    the fastest of a case is slower than all that are kept.
+    Arrangements whose axes have the same choice of times form one case. Cases are searched in the order of their
+    fastest placement. The search ends at a case whose fastest placement is slower than all placements that are kept.
     """
     profiles: dict[tuple[object, ...], int] = {}
     profile = np.empty_like(arrangements)
@@ -284,7 +284,7 @@ def _best(arrangements: np.ndarray, options: list[dict[int, list[_Option]]], top
 
 
 def _combinations(choices: Sequence[list[_Option]], most: float) -> Iterator[list[_Option]]:
-    """Yield the combinations of options, one for each axis, of at most `most` seconds; options are sorted by time."""
+    """Yield each combination of one option for every axis that takes at most `most` seconds; options are sorted."""
     if not choices:
         yield []
         return
@@ -323,7 +323,7 @@ def _placement(
 
 
 def _row_major(timing: _Timing, axes: dict[str, int], operations: Sequence[JobOperation], backend: str) -> JobPlacement:
-    """The nodes in their order: the last axis varies fastest."""
+    """The placement of the ranks on the nodes in the order of their numbers; the last axis varies fastest."""
     machine, names = timing.machine, list(axes)
     devices = np.arange(machine.nodes, dtype=np.int32).reshape(tuple(axes.values()))
     blocks = [_block_in_order(machine.sides, list(axes.values()), axis) for axis in range(len(names))]
@@ -341,7 +341,7 @@ def _row_major(timing: _Timing, axes: dict[str, int], operations: Sequence[JobOp
 
 
 def _block_in_order(box: Sequence[int], sizes: list[int], axis: int) -> Block | None:
-    """The block of an axis if ranks are numbered like nodes; None if its groups are no blocks."""
+    """The block of an axis if ranks are numbered like nodes; None if the groups of the axis are no blocks."""
     low = prod(sizes[axis + 1 :])
     high, parts = low * sizes[axis], []
     for dimension, side in enumerate(box):

@@ -1,4 +1,4 @@
-"""Tasks that send to each other, placed on the terminals of a network: least hops · demand, or least busiest link."""
+"""Place tasks that send to each other on the terminals of a network, for least hops · demand or least busiest link."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ from torusweep.questions.display import Fact, rows_html, rows_text
 from torusweep.questions.how import How
 from torusweep.traffic.demands import COLUMNS
 
-MOST_PLACES = 2048  # terminals: tables of all their pairs then have 32 MiB each
-MOST_TRIED = 1 << 33  # channels that are looked at for all pairs; some seconds
-MOST_ROUTES = 30_000_000  # channels of all pairs' shortest paths, of 12 bytes each
-MOST_EMBEDDED = 250_000_000  # in the search for partners near each other: tasks put somewhere, times places
-FEW = 9  # tasks of which all placements are looked through
-MOST_VISITED = 20_000_000  # partial placements; some seconds
-MOVES, MOST_MOVES, MOST_TERMS = 40_000, 40_000_000, 300_000_000  # of annealing: for each place; at most; their terms
-ROUNDS = 6  # of exchanges that lower the busiest link's load, after each search for fewer hops
-WINDOWS = ((0.75, 0.25), (0.5, 0.15), (1.5, 0.25))  # temperatures, in units of what a task's demands are
+MOST_PLACES = 2048  # terminals; a table of all their pairs then takes 32 MiB
+MOST_TRIED = 1 << 33  # channels that are examined for all pairs; takes some seconds
+MOST_ROUTES = 30_000_000  # channels on the shortest paths of all pairs, of 12 bytes each
+MOST_EMBEDDED = 250_000_000  # tasks put somewhere × places, in the search that puts partners next to each other
+FEW = 9  # greatest number of tasks for which all placements are compared
+MOST_VISITED = 20_000_000  # partial placements that are compared; takes some seconds
+MOVES, MOST_MOVES, MOST_TERMS = 40_000, 40_000_000, 300_000_000  # annealing moves for each place, in total; their terms
+ROUNDS = 6  # rounds of exchanges that reduce the busiest link's load, after each search for fewer hops
+WINDOWS = ((0.75, 0.25), (0.5, 0.15), (1.5, 0.25))  # first and last temperature, relative to a task's demand
 MEETS = (
     "no placement has less: the largest demands of each task go to its nearest terminals (Gilmore 1962; Lawler 1963)"
 )
-NO_PATH = 1 << 24  # hops
-MET = 1e-9  # relative: rounding of sums
-SHOWN = 16  # tasks in the text
+NO_PATH = 1 << 24  # distance in hops if there is no path
+MET = 1e-9  # relative tolerance for rounding of sums
+SHOWN = 16  # tasks that are printed
 
 
 class NamedTasks(NamedTuple):
-    """The names of n tasks, and float64[n, n] the demand from each to each."""
+    """Names of n tasks, and float64[n, n]: demand from each task to each other task."""
 
     names: tuple[Any, ...]
     matrix: np.ndarray
@@ -63,14 +63,14 @@ class NamedTasks(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TaskPlacement(Answer):
-    """The places of tasks on a network.
+    """The answer for tasks on a network: a placement and its value.
 
-    names      names of the tasks
-    place      int32[n]  terminal of each task
-    value      hops · demand, or the busiest link's load, in the unit of the demand (and of bandwidth)
-    in_order   the value if task i stands on terminal i
-    bound      lower bound for all placements
-    because    proof that the value is the optimum; "" without one
+    names      names of the n tasks
+    place      int32[n]: terminal of each task
+    value      value that was minimised: hops · demand, or the load of the busiest link (demand over bandwidth)
+    in_order   value if task i is placed on terminal i
+    bound      lower bound of the value of all placements
+    because    proof that the value is the optimum; "" if this is not proved
     hops, load   hops · demand of the placement; load of the busiest link, None if there are too many routes
     """
 
@@ -88,17 +88,17 @@ class TaskPlacement(Answer):
 
     @property
     def optimum(self) -> float | None:
-        """The least value of all placements, if proved."""
+        """Least value of all placements; None if it is not proved."""
         return self.value if self.because else None
 
     @property
     def devices(self) -> np.ndarray:
-        """int32[n]: the node of each task."""
+        """int32[n]: node of each task."""
         return self.network.terminals[self.place]
 
     @property
     def rows(self) -> list[Row]:
-        """The terminal of each task, with its name in the network's file, and its node."""
+        """A row for each task: its terminal, by the name in the network's file, and its node."""
         called = terminal_names(self.network) or range(len(self.network.terminals))
         return [
             {"task": name, "terminal": called[place], "node": node}
@@ -112,7 +112,7 @@ class TaskPlacement(Answer):
 
     @property
     def demand(self) -> pa.Table:
-        """The demand between the terminals, in the form that `--traffic` reads."""
+        """The demand between the terminals of the placed tasks, in the form that `--traffic` reads."""
         source, destination = np.nonzero(self.matrix)
         names = terminal_names(self.network)
         ends = (column_of(names, self.place[end]) for end in (source, destination))
@@ -139,11 +139,11 @@ class TaskPlacement(Answer):
 
     @property
     def mean_hops(self) -> float:
-        """Mean hops of a unit of demand."""
+        """Mean number of hops of a unit of demand."""
         return self.hops / float(self.matrix.sum())
 
     def write(self, path: Path) -> None:
-        """Write the node of each task: an array, or JSON with the names of the tasks."""
+        """Write the node of each task: as an array (.npy), or as JSON with the names of the tasks."""
         if path.suffix == ".npy":
             np.save(path, self.devices)
         else:
@@ -157,14 +157,14 @@ class TaskPlacement(Answer):
         return f"{what} {self.value:.6g}" + (", the optimum" if self.because else "")
 
     def lines(self) -> list[Fact]:
-        known = f"no placement has less than {self.bound:.6g}; whether one has less than this is not known"
+        known = f"no placement has less than {self.bound:.6g}; whether one is better than this is not known"
         found = [
             ("in order", f"{self.in_order:.6g}, task i on terminal i", ""),
             ("proof", self.because or known, ""),
-            ("mean hops", f"{self.mean_hops:.6g}", "of a unit of demand"),
+            ("mean hops", f"{self.mean_hops:.6g}", "mean number of hops of a unit of demand"),
         ]
         if self.load is not None:
-            found.append(("busiest link", f"{self.load:.6g}", "minimal routing, over its bandwidth"))
+            found.append(("busiest link", f"{self.load:.6g}", "load under minimal routing over the link's bandwidth"))
         return found
 
     def print(self, console: Console, computed_by: str) -> None:
@@ -182,12 +182,12 @@ class TaskPlacement(Answer):
 
 
 def place_tasks(network: Topology, how: How, named: NamedTasks, least: str, restarts: int, seed: int) -> TaskPlacement:
-    """Place the tasks of a demand on the terminals of a network.
+    """Place tasks on the terminals of a network so that a value is least: hops · demand, or the busiest link's load.
 
-    restarts  number of restarts of the search by exchanges
+    restarts  number of searches by exchanges that start from random placements
 
-    All placements of up to nine tasks are tried, if they are not too many; a placement that meets a bound is the
-    optimum, too. Messages take shortest paths, each an equal share.
+    The placement is proved optimal if it meets a bound, or if all placements were compared, which is done for up to
+    nine tasks unless there are too many placements. Messages are divided equally among shortest paths.
     """
     names, matrix = named
     places, number = len(network.terminals), len(names)
@@ -245,7 +245,7 @@ def place_tasks(network: Topology, how: How, named: NamedTasks, least: str, rest
 
 
 def _routes(network: Topology, between: np.ndarray) -> PlaceRoutes | None:
-    """The routes of all pairs of terminals; None if there are too many."""
+    """The shortest paths of all pairs of terminals; None if there are too many. between: hops between all nodes."""
     tail, head, port = network.arcs
     arcs = np.stack([tail, head])
     if len(network.terminals) ** 2 * len(tail) > MOST_TRIED:
@@ -255,8 +255,7 @@ def _routes(network: Topology, between: np.ndarray) -> PlaceRoutes | None:
     width = np.stack([links, ones if network.bandwidth is None else network.bandwidth[tail, port]])
     if network.ends is None:
         return routes_of(between, network.terminals, arcs, width, MOST_ROUTES)
-    # each terminal has two places, where its messages start and where those to it end; all routes lead from the former
-    # to the latter
+    # each terminal has two places: one at which its messages start, and one at which messages to it end
     parted, places = split(network), len(network.terminals)
     whole = hops_of_split(parted, np.arange(parted.nodes))
     whole[whole < 0] = NO_PATH
@@ -270,7 +269,7 @@ def _routes(network: Topology, between: np.ndarray) -> PlaceRoutes | None:
 
 @dataclass(frozen=True)
 class _Search:
-    """A search by exchanges. routes: for the load; None: hops · demand. tasks: number of places with tasks."""
+    """A search by exchanges of tasks. routes: None to minimise hops · demand. tasks: number of places with tasks."""
 
     network: Topology
     demand: TaskDemand
@@ -286,9 +285,10 @@ class _Search:
         return float((self.demand.sent * self.distance[at, place[self.demand.other]]).sum())
 
     def bound(self, matrix: np.ndarray) -> float:
-        """Lower bound of all placements: a task's largest demands go to its nearest places (Gilmore 1962; Lawler 1963).
+        """Lower bound of the value of all placements (Gilmore 1962; Lawler 1963).
 
-        For the busiest link, these hops spread over all channels, and a task's demand over the channels of a node.
+        Each task's largest demands are assumed to go to its nearest places. For the busiest link, these hops are spread
+        over all channels, and a task's demand over the channels of a node.
         """
         near = np.minimum(self.distance, self.distance.T)
         places = len(near)
@@ -305,13 +305,13 @@ class _Search:
         tail, head, port = self.network.arcs
         width = np.ones(len(tail)) if self.network.bandwidth is None else self.network.bandwidth[tail, port]
         alone = 0.0
-        if len(np.unique(self.network.terminals)) == places:  # others of a node get it without a channel
+        if len(np.unique(self.network.terminals)) == places:  # terminals of one node need no channel between them
             for end, sums in ((tail, matrix.sum(axis=1)), (head, matrix.sum(axis=0))):
                 alone = max(alone, float((sums - matrix.diagonal()).max() / np.bincount(end, width).max()))
         return max(hops / float(width.sum()), alone)
 
     def starts(self, matrix: np.ndarray, restarts: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (placement, temperatures) to begin with: in order, all partners near, one after another, at random."""
+        """Yield (first placement, temperatures) of each search: in order, partners adjacent, greedy, then random."""
         places = len(self.distance)
         cold, nobody = np.zeros(0), np.full(self.tasks, -1, np.int32)
         apart = np.maximum(self.distance, self.distance.T) + np.where(np.eye(places), np.inf, 0.0)
@@ -327,9 +327,9 @@ class _Search:
             yield draw.permutation(places).astype(np.int32), np.geomspace(high, low, max(1, moves // places)) * unit
 
     def _one_after_another(self, matrix: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Place the task with most demand to placed tasks on the free place that adds least hops · demand, and so on.
+        """Complete a placement greedily: the task with most demand to placed tasks gets the free place with least cost.
 
-        place   int32[n]  place of each task; −1 if not placed
+        place   int32[n]: place of each task; −1 if it is not placed yet
         """
         both = matrix + matrix.T
         near = self.distance + self.distance.T
@@ -354,8 +354,8 @@ class _Search:
     def exact(
         self, matrix: np.ndarray, place: np.ndarray, value: float, *, use_symmetry: bool
     ) -> tuple[np.ndarray, float, bool]:
-        """(the best placement, its value, whether all placements were tried)."""
-        order = np.argsort(-(matrix + matrix.T).sum(axis=1), kind="stable")  # those that add most come first
+        """(best placement, its value, whether all placements were compared)."""
+        order = np.argsort(-(matrix + matrix.T).sum(axis=1), kind="stable")  # tasks with the most demand come first
         begin = np.zeros(len(self.distance), bool)
         nodes, first = np.unique(self.network.terminals, return_index=True)
         begin[first[np.isin(nodes, orbits(self.network, use_symmetry=use_symmetry).representatives)]] = True

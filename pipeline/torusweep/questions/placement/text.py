@@ -1,4 +1,4 @@
-"""Placements as text: the answer, the ranking, the best one's phases, the loss of the row-major order."""
+"""Print placements: the best one, the ranking, the times of its operations, and the loss of the row-major order."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from torusweep.questions.placement.job import Job
 from torusweep.questions.placement.machine import PATTERN, JobOperation, Machine
 from torusweep.questions.placement.ranking import JobPlacement, OperationTime, Ranking
 
-MOST_RANKS = 8  # shown of a group
+MOST_RANKS = 8  # ranks of a group that are printed
 ROUTES: Columns = {"algorithm": "by", "hops": "hops", lambda phase: phase.operation.why: "for"}
 
 
 def block_in_words(machine: Machine, block: Block | None, order: str) -> str:
-    """Return "4 x × 2 y, cycle x, y", or "4 x by 2" if the members are two nodes apart."""
+    """Describe an axis's block and order, as in "4 x × 2 y, cycle x, y"; "4 x by 2" if members are 2 nodes apart."""
     if block is None:
         return "in the order of the nodes"
     if not block:
@@ -34,7 +34,7 @@ def block_in_words(machine: Machine, block: Block | None, order: str) -> str:
 
 
 def link_in_words(machine: Machine, link: int | None) -> str:
-    """Return "(3, 0) +x", a node's coordinates and a direction; "all sides" for the bucket algorithm."""
+    """Describe a link by its node and direction, as in "(3, 0) +x"; "sides of the block" for the bucket algorithm."""
     if link is None:
         return "sides of the block"
     node, direction = divmod(link, machine.ways.step.shape[1])
@@ -43,7 +43,7 @@ def link_in_words(machine: Machine, link: int | None) -> str:
 
 
 def deadlock_in_words(machine: Machine, placement: JobPlacement) -> str:
-    """The measure that keeps a placement's routes free of deadlock."""
+    """A sentence on why a placement's routes are free of deadlock, or on how to find out."""
     if max((phase.hops for phase in placement.phases), default=0) <= 1:
         return (
             "no deadlock: every message takes one hop, so that no channel waits for another;"
@@ -64,14 +64,14 @@ def deadlock_in_words(machine: Machine, placement: JobPlacement) -> str:
 
 
 def _has_ring(machine: Machine, block: Block) -> bool:
-    """Whether a side of a block is a whole ring, round which there may be a cycle of odd length."""
+    """Whether a side of a block is a whole ring of the slice, so that the block may have a cycle of odd length."""
     return any(machine.rings[part.dimension] and part.factor == machine.sides[part.dimension] for part in block)
 
 
 def notes(
     machine: Machine, axes: dict[str, int], operations: Sequence[JobOperation], best: Sequence[JobPlacement]
 ) -> list[str]:
-    """Remarks on the scope of the placements."""
+    """Notes on the network, on blocks without a Hamiltonian cycle, and on placements that were not compared."""
     found = list(machine.topology.plan.notes)
     ringed = {operation.axis for operation in operations if PATTERN[operation.kind] == "ring"}
     names = list(axes)
@@ -93,7 +93,7 @@ def notes(
 
 
 def _wait(links: LinkSpeed) -> str:
-    """The latency that a step of a collective waits for."""
+    """The latency of a step of a collective, in words."""
     wait = f"{links.latency * 1e6:g} µs a step of a collective"
     if links.tick is None:
         return wait
@@ -103,7 +103,7 @@ def _wait(links: LinkSpeed) -> str:
 def print_placements(
     console: Console, machine: Machine, job: Job, links: LinkSpeed, ranking: Ranking, took: float
 ) -> None:
-    """Print the best placement, the search, the ranking, and the phases."""
+    """Print the best placement, the number of placements compared, the ranking, and the best placement's operations."""
     best, plain = ranking.best[0], ranking.row_major
     names = list(job.axes)
     print_heading(console, f"{seconds_in_words(best.seconds)} a step: {axes_in_words(machine, names, best)}")
@@ -139,7 +139,7 @@ def print_placements(
     print_note(
         console,
         f"Links of {links.bandwidth / 1e9:g} GB/s {unit}, {_wait(links)}."
-        " Ties: placements whose operations take the same. Bound: of any placement and routing, without latency.",
+        " Ties: placements with the same times of operations. Bound: for any placement and routing, without latency.",
     )
 
 
@@ -155,7 +155,7 @@ def _loss(best: JobPlacement, plain: JobPlacement) -> str:
 
 
 def axes_of(machine: Machine, names: Iterable[str], placement: JobPlacement) -> dict[str, str]:
-    """The place of each axis."""
+    """Name of each axis → its block and order in words."""
     found = zip(names, placement.blocks, placement.orders, strict=True)
     return {name: block_in_words(machine, block, order) for name, block, order in found}
 

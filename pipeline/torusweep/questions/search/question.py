@@ -1,4 +1,4 @@
-"""The question `search`: a graph of a size and degree with short distances."""
+"""The question `search`: a graph of a given size and degree with short distances."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from torusweep.questions.stage import under
 GOALS = {"mean_distance": "mean distance", "diameter": "diameter"}
 SECONDS = 60.0
 SYMMETRY = Whole(
-    1, "only graphs that a rotation by 1/SYMMETRY of the nodes leaves as they are: fewer graphs, faster moves"
+    1, "search only graphs that rotating the nodes by 1/SYMMETRY leaves unchanged: fewer graphs, faster moves"
 )
-GRID = Meaning("columns x rows of places on which the nodes stand, as in 16x16; with a longest wire")
+GRID = Meaning("columns x rows of the grid on which nodes are placed, as in 16x16; needs a max_wire")
 
 
 class FoundGraph(Record):
-    """The best graph of a search, beside the bounds: a row of the table `search`; `topology` spells it."""
+    """The best graph of a search and the bounds: a row of the table `search`. `topology` is the graph's spelling."""
 
     columns = SEARCH
     main = (
@@ -45,7 +45,7 @@ class FoundGraph(Record):
     )
 
     def print(self, console: Console, computed_by: str) -> None:
-        """The graph's file, what it attains, the bounds."""
+        """Print the graph's spelling, whether it is optimal, and its distances with their bounds."""
         row = self.record
         print_heading(console, row["topology"])
         console.print(Text(_verdict(row)))
@@ -73,31 +73,31 @@ def _verdict(row: dict[str, Any]) -> str:
 def search(
     how: How,
     *,
-    nodes: Annotated[int, Whole(3, "nodes of the graph", 2**14)],
-    degree: Annotated[int, Whole(2, "most links of a node", 64)],
+    nodes: Annotated[int, Whole(3, "number of nodes", 2**14)],
+    degree: Annotated[int, Whole(2, "greatest number of links of a node", 64)],
     minimise: Annotated[
-        Literal["mean_distance", "diameter"], Meaning("what should be small"), Typed(also="minimize")
+        Literal["mean_distance", "diameter"], Meaning("objective to minimise"), Typed(also="minimize")
     ] = "mean_distance",
     symmetry: Annotated[int, SYMMETRY] = 1,
     grid: Annotated[str, GRID] | None = None,
-    max_wire: Annotated[int, Whole(1, "longest link, in places along both axes; 1 joins neighbours on the grid")]
+    max_wire: Annotated[int, Whole(1, "greatest length of a link in places, along both axes; 1 for neighbours only")]
     | None = None,
-    seconds: Annotated[float, Number(0, "time to search; 60 without moves", 10**6)] | None = None,
-    moves: Annotated[int, Whole(1, "moves of each chain, instead: the result is the same on any machine")]
+    seconds: Annotated[float, Number(0, "seconds to search; 60 by default without moves", 10**6)] | None = None,
+    moves: Annotated[int, Whole(1, "moves of each chain, instead of seconds: gives the same graph on every machine")]
     | None = None,
     seed: Annotated[int, Whole(0, "seed of the random numbers", 2**63 - 1)] = 1,
-    chains: Annotated[int, Whole(1, "searches from graphs of their own; by default one for each core", 256)]
+    chains: Annotated[int, Whole(1, "number of chains, which start from different graphs; by default one a core", 256)]
     | None = None,
     results: Annotated[Path | str, Meaning("folder of the graphs, checkpoints and the table search")] = Path(
         "results/search"
     ),
 ) -> FoundGraph:
-    """Search for a graph with short distances: any graph of this size and degree, not only lattices.
+    """Search for a graph with short distances among all graphs of a size and degree, not only lattices.
 
-    Simulated annealing exchanges pairs of links, from random regular graphs. The search ends with "optimal" where a
-    graph attains the bound that holds for all graphs: Moore's for the diameter, Cerf's for the mean distance. A search
-    that was stopped goes on when the same is asked again; one that came to its end goes on for as long again. A GPU
-    searches 8 chains or more a core, of 256 nodes or more.
+    Simulated annealing starts from random regular graphs and exchanges pairs of links. The search ends with "optimal"
+    if a graph attains the bound of all graphs: Moore's for the diameter, Cerf's for the mean distance. If the same
+    command is repeated, a search that was stopped is completed, and a completed one continues for the same time again.
+    A GPU is used for graphs of at least 256 nodes, and at least 8 chains for each core.
 
     >>> import torusweep as ts
     >>> found = ts.search(nodes=10, degree=3, symmetry=5, moves=100_000, chains=1)
@@ -139,10 +139,10 @@ def _places(text: str) -> tuple[int, int]:
 
 @contextmanager
 def _stopping(progress: Callable[[float], None]) -> Iterator[Callable[[float], None]]:
-    """The same, which ends the search after a Ctrl-C; a second one ends it at once.
+    """Yield a progress function that raises KeyboardInterrupt after a Ctrl-C. A second Ctrl-C raises it at once.
 
-    An exception in the midst of compiling would be lost: compilers call back, and drop what is raised there. Only the
-    main thread gets signals.
+    An exception during compilation would be lost, because compilers drop exceptions that are raised in callbacks.
+    Outside the main thread, which alone gets signals, the function is yielded unchanged.
     """
     if threading.current_thread() is not threading.main_thread():
         yield progress

@@ -1,7 +1,7 @@
-"""A search from beginning to end: so many seconds or moves, saved every few seconds, stopped where it is optimal.
+"""Run a search for a graph. It lasts a number of seconds or moves, or until a graph is optimal.
 
-The chains of a search: annealed in parallel, in cycles of cooling that grow longer. A search on disk: its chains, so
-that one that was stopped goes on. What a search found: a graph file, and a row of the table `search`.
+The chains of a search are annealed in parallel, in cycles of cooling that get longer. The chains are saved every few
+seconds, so that a stopped search can continue. The result is a graph file and a row of the table `search`.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from torusweep.questions.search.wanted import Wanted, places, random_graph
 from torusweep.tables import provenance, store
 from torusweep.tables.columns import arrow_schema
 
-FIRST_CYCLE = 64  # blocks of 256 moves; each cycle is twice as long as the one before
-HOTTEST = 0.25  # the first temperature of a cycle: a share of the paths that use a link
-COOLING = 60.0  # the first temperature of a cycle over the last one
+FIRST_CYCLE = 64  # blocks of 256 moves in the first cycle; each cycle is twice as long as the previous one
+HOTTEST = 0.25  # first temperature of a cycle, as a share of the number of paths that use a link
+COOLING = 60.0  # first temperature of a cycle divided by its last temperature
 ARRAYS = ("head", "shift", "mate")
-LOCK = ".search.lock"  # held by whoever adds a row
+LOCK = ".search.lock"  # held by the process that adds a row
 SAME_SEARCH = ("nodes", "degree", "symmetry", "objective", "grid", "max_wire", "seed", "chains")
-SAVE_SECONDS = 2.0  # between checkpoints
+SAVE_SECONDS = 2.0  # time between checkpoints
 
 
 class Chain(NamedTuple):
-    """A search that began from a graph of its own.
+    """The state of a chain, which is a search that started from a graph of its own.
 
-    graph    where it is
-    best     the best graph so far, with its energy and diameter
-    moves    that were tried
+    graph    current graph
+    best     best graph so far, whose `energy` and `diameter` follow
+    moves    number of moves tried
     """
 
     graph: Quotient
@@ -51,15 +51,15 @@ class Chain(NamedTuple):
 
 
 def begin(wanted: Wanted) -> list[Chain]:
-    """All chains before their first move. Raises BadInput where there is no such graph."""
+    """All chains before their first move. Raises BadInput if no graph to start from is found."""
     graphs = [random_graph(wanted, number) for number in range(wanted.chains)]
     return [Chain(graph, graph, *energy(graph, wanted.goal), 0) for graph in graphs]
 
 
 def advance(wanted: Wanted, chains: list[Chain], blocks: int, threads: int, backend: str = "numba") -> list[Chain]:
-    """The chains after so many more blocks of 256 moves; a chain whose best graph is optimal stays.
+    """Return the chains after `blocks` more blocks of 256 moves. A chain whose best graph is optimal is not changed.
 
-    However the blocks are divided among calls, and whatever computes (`anneal_chains`), the chains are the same.
+    The result does not depend on how blocks are divided among calls, nor on the backend of `anneal_chains`.
     """
     chains = list(chains)
     for moves in sorted({chain.moves for chain in chains if not is_optimal(wanted, chain)}):
@@ -73,17 +73,17 @@ def advance(wanted: Wanted, chains: list[Chain], blocks: int, threads: int, back
 
 
 def load_kernel(wanted: Wanted, chains: list[Chain], threads: int, backend: str) -> None:
-    """Load what `advance` computes with, or compile it, which may take seconds: no move is tried."""
+    """Load or compile the kernel of `advance` without trying a move. This may take seconds."""
     _annealed(wanted, chains[:1], [0], 0, np.zeros(0), threads, backend)
 
 
 def is_optimal(wanted: Wanted, chain: Chain) -> bool:
-    """Whether its best graph attains the bound."""
+    """Whether the best graph of a chain attains the bound."""
     return chain.energy <= wanted.goal.energy and chain.diameter <= wanted.goal.diameter
 
 
 def best_of(wanted: Wanted, chains: list[Chain]) -> Chain:
-    """The chain with the best graph; of several, one that is optimal after the fewest moves, or the first."""
+    """The chain with the best graph. Of several optimal ones, the one with the fewest moves; otherwise the first."""
 
     def order(chain: Chain) -> tuple[int, ...]:
         reached = (chain.diameter, chain.energy) if wanted.objective == "diameter" else (chain.energy, chain.diameter)
@@ -101,7 +101,7 @@ def _annealed(
     threads: int,
     backend: str,
 ) -> list[Chain]:
-    """Chains of these numbers after a part of one cycle. A cycle begins with the best graph so far."""
+    """Anneal the numbered chains for a part of one cycle, from block `first` on. A cycle starts from the best graph."""
     begins = _cycle_of(first)[0] == first
     found = anneal_chains(
         [chains[number].best if begins else chains[number].graph for number in numbers],
@@ -125,7 +125,7 @@ def _after(chain: Chain, found: Annealed) -> Chain:
 
 
 def _cycles(wanted: Wanted, first: int, blocks: int) -> Iterator[tuple[int, np.ndarray]]:
-    """(number of its first block, a temperature for each block) of each part of a cycle, in order."""
+    """Yield (number of the first block, temperature of each block) for each cycle, or part of one, among the blocks."""
     hottest = HOTTEST * wanted.bound.distance_sum / wanted.nodes / wanted.degree
     end = first + blocks
     while first < end:
@@ -136,13 +136,13 @@ def _cycles(wanted: Wanted, first: int, blocks: int) -> Iterator[tuple[int, np.n
 
 
 def _cycle_of(block: int) -> tuple[int, int]:
-    """(first block, length) of the cycle that a block is in."""
+    """(number of the first block, number of blocks) of the cycle that contains a block."""
     length = FIRST_CYCLE * (1 << ((block // FIRST_CYCLE + 1).bit_length() - 1))
     return length - FIRST_CYCLE, length
 
 
 def save(path: Path, wanted: Wanted, chains: list[Chain]) -> None:
-    """Write a search, whole or not at all. Raises CannotWrite."""
+    """Save the chains of a search to a file, atomically, so that the search can continue. Raises CannotWrite."""
     arrays: dict[str, np.ndarray] = {"wanted": np.array(repr(tuple(wanted)))}
     for number, chain in enumerate(chains):
         arrays[f"numbers{number}"] = np.array([chain.energy, chain.diameter, chain.moves], np.int64)
@@ -154,7 +154,7 @@ def save(path: Path, wanted: Wanted, chains: list[Chain]) -> None:
 
 
 def load(path: Path, wanted: Wanted) -> list[Chain] | None:
-    """The chains of the same search; None where it has not begun. Raises BadInput for a file that is damaged."""
+    """Load the saved chains of a search; None without a file. Raises BadInput for a damaged file or another search."""
     if not path.exists():
         return None
     try:
@@ -179,9 +179,9 @@ def _chain(file: dict[str, np.ndarray], wanted: Wanted, number: int) -> Chain:
 
 
 def publish(folder: Path, wanted: Wanted, chains: list[Chain]) -> dict[str, Any]:
-    """Write the best graph of a search and its row, in place of an earlier row of the same search; the row.
+    """Write the best graph of a search and its row, which replaces an earlier row of the same search. Returns the row.
 
-    Raises CannotWrite; BadInput where the graph is not connected.
+    Raises CannotWrite, and BadInput if the graph is not connected.
     """
     chain = best_of(wanted, chains)
     ports = lifted(chain.best)
@@ -199,9 +199,9 @@ def publish(folder: Path, wanted: Wanted, chains: list[Chain]) -> dict[str, Any]
 
 
 def search_row(wanted: Wanted, chain: Chain, ports: np.ndarray, path: Path) -> dict[str, Any]:
-    """The row of the table `search` for a graph; its distances are searched again, from all nodes.
+    """The row of the table `search` for a chain's best graph. Its distances are computed again, from all nodes.
 
-    ports   int32[N, d]  of the graph
+    ports   int32[N, d]: the graph's port table
     """
     nodes = len(ports)
     everyone = np.arange(nodes, dtype=np.int32)
@@ -231,7 +231,7 @@ def search_row(wanted: Wanted, chain: Chain, ports: np.ndarray, path: Path) -> d
 
 
 def _edge_list(wanted: Wanted, ports: np.ndarray) -> str:
-    """A line for each link. On a grid, nodes are numbered row by row."""
+    """Text of an edge list of the graph, with a line for each link. On a grid, nodes are numbered row by row."""
     tail, port = np.nonzero(ports >= 0)
     head = ports[tail, port]
     if wanted.grid is not None:
@@ -251,16 +251,16 @@ def search(
     backend: str = "auto",
     progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Any]:
-    """Search, write the best graph and its row (`torusweep.questions.search.columns`) to a folder, and return the row.
+    """Search for a graph, write the best graph and its row of the table `search` to a folder, and return the row.
 
-    seconds   to search, once the kernel is loaded; the search ends within a few blocks of moves of it
-    moves     of each chain, rounded up to blocks of 256, those of an interrupted search included. The best graph
-              depends on what is wanted and on these alone
-    backend   what computes, as for `torusweep_kernels.annealing.anneal_chains`; the best graph does not depend on it
-    progress  called with the share of the work done
+    seconds   time to search after the kernel is loaded; the search ends a few blocks of moves later
+    moves     number of moves of each chain, rounded up to blocks of 256, including those of an interrupted search. The
+              best graph depends only on `wanted` and on this number
+    backend   backend of `torusweep_kernels.annealing.anneal_chains`; the best graph does not depend on it
+    progress  function that is called with the share of the work that is done
 
-    A search of the same in the same folder is continued. Raises BadInput for what cannot be searched, and for a
-    damaged checkpoint; BackendUnavailable; CannotWrite.
+    An earlier search with equal parameters in the same folder is continued. Raises BadInput for parameters that no
+    graph can have and for a damaged checkpoint, BackendUnavailable, and CannotWrite.
     """
     wanted.check()
     if (folder / "points.parquet").exists():
@@ -270,7 +270,7 @@ def search(
     chains = load(checkpoint, wanted)
     if chains is None:
         chains = begin(wanted)
-        save(checkpoint, wanted, chains)  # a folder that cannot be written is refused before the work
+        save(checkpoint, wanted, chains)  # refuses a folder that cannot be written, before the work
     if not any(is_optimal(wanted, chain) for chain in chains):
         load_kernel(wanted, chains, threads, chosen)
     started = saved = time.monotonic()

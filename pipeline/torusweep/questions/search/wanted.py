@@ -1,6 +1,6 @@
-"""What a search looks for, what is wrong with it, and the bounds.
+"""The parameters of a search for graphs, their checks and bounds, and the random graphs from which a search starts.
 
-Where a search begins: a random regular graph with a rotational symmetry.
+These graphs are regular, and have the wanted rotational symmetry.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from torusweep_kernels.annealing import NO_PORT, Goal, Quotient, Wires
 from torusweep.errors import BadInput
 from torusweep.questions.screen import bounds
 
-PENALTY = 16  # a hop beyond the bound of the diameter counts as so many, where the diameter is minimised
+PENALTY = 16  # weight of a hop beyond the bound of the diameter, if the diameter is minimised
 ATTEMPTS = 200
-ROUNDS = 50  # of pairing the ports that are left
-EXCHANGES = 2_000  # tries for each port that is left
+ROUNDS = 50  # rounds of pairing the ports that are still free
+EXCHANGES = 2_000  # attempts for each port that is still free
 
 
 class Bound(NamedTuple):
-    """diameter; distance_sum over all ordered pairs."""
+    """Lower bounds of a graph's diameter, and of the sum of distances over all ordered pairs of nodes."""
 
     diameter: int
     distance_sum: int
 
 
 class Wanted(NamedTuple):
-    """A graph to look for.
+    """The parameters of a search for a graph.
 
-    degree    most links of a node
-    objective  mean_distance or diameter
-    symmetry  the rotation by 1/symmetry of the nodes is an automorphism; 1: none is wanted
-    seed      of the random numbers
-    chains    searches that begin from graphs of their own
-    grid      columns and rows of the places on which the nodes stand; None: nowhere
-    max_wire  longest link, in places along both axes; None: any
+    degree    greatest number of links of a node
+    objective  what to minimise: mean_distance or diameter
+    symmetry  the graph must be unchanged if its nodes are rotated by 1/symmetry; 1 for no symmetry
+    seed      seed of the random numbers
+    chains    number of chains, which start from different graphs
+    grid      (columns, rows) of the grid on which the nodes are placed; None if they are not
+    max_wire  greatest length of a link, in places along both axes; None for any
     """
 
     nodes: int
@@ -50,7 +50,7 @@ class Wanted(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of its files."""
+        """Name of the search's files, without a suffix."""
         graph = f"{self.nodes}-{self.degree}-symmetry{self.symmetry}"
         if self.grid is not None:
             graph += f"-grid{self.grid[0]}x{self.grid[1]}-wire{self.max_wire}"
@@ -58,28 +58,28 @@ class Wanted(NamedTuple):
 
     @property
     def orbits(self) -> int:
-        """Nodes that the rotation does not map to each other."""
+        """Number of orbits of nodes under the rotation."""
         return self.nodes // self.symmetry
 
     @property
     def wires(self) -> Wires | None:
-        """The places of the nodes, and the limit on the length of links."""
+        """Places of the nodes and the greatest length of links; None if nodes are not placed."""
         return None if self.grid is None or self.max_wire is None else Wires(places(self), self.max_wire)
 
     @property
     def bound(self) -> Bound:
-        """What no graph of this size and degree can beat whose links are no longer than `max_wire`."""
+        """Lower bounds for all graphs of this size and degree whose links are not longer than `max_wire`."""
         return _bound(self)
 
     @property
     def goal(self) -> Goal:
-        """A graph that attains the bound is optimal, and ends the search."""
+        """Diameter and energy at which a graph is optimal, so that the search ends."""
         if self.objective == "diameter":
             return Goal(self.bound.diameter, PENALTY, 2**62)
         return Goal(self.nodes, 1, self.bound.distance_sum // self.symmetry)
 
     def check(self) -> None:
-        """Raise BadInput where there is no such graph."""
+        """Raise BadInput if no graph can have these parameters."""
         if self.degree >= self.nodes:
             raise BadInput(
                 f"degree: expected less than the {self.nodes:,} nodes, got {self.degree}: no node has more neighbours"
@@ -109,7 +109,7 @@ class Wanted(NamedTuple):
 
 @cache
 def places(wanted: Wanted) -> np.ndarray:
-    """int32[N, 2]: column and row of each node. The rotation of the nodes turns the grid by 1/symmetry of a turn."""
+    """int32[N, 2]: column and row of each node. Rotating the nodes by 1/symmetry turns the grid by 360°/symmetry."""
     assert wanted.grid is not None
     columns, rows = wanted.grid
     if wanted.symmetry == 4:
@@ -127,7 +127,7 @@ def places(wanted: Wanted) -> np.ndarray:
 
 @cache
 def _bound(wanted: Wanted) -> Bound:
-    """Within h hops of a node are no more nodes than in a tree of its degree, or within h wires on the grid."""
+    """Compute the bounds: within h hops of a node are at most the nodes of a tree, and at most those h wires away."""
     levels = bounds.moore_levels(wanted.nodes, wanted.degree)
     if wanted.wires is None:
         return Bound(bounds.diameter(levels), bounds.distance_sum(levels) * wanted.nodes)
@@ -151,10 +151,10 @@ def _nearest_divisor(number: int, near: int) -> int:
 
 
 def random_graph(wanted: Wanted, chain: int) -> Quotient:
-    """A graph whose ports are joined at random, the same for the same seed and chain.
+    """Make a graph by connecting ports at random; it depends only on the parameters and on the number of the chain.
 
-    Where nodes and degree are odd, a port of one node of each copy has no link; where links may not be long, a few
-    more. Raises BadInput where none is found, as in a graph that must have almost all links there are.
+    If nodes and degree are odd, one port in each copy stays free; if the length of links is limited, a few more may.
+    Raises BadInput if no graph is found, for example if almost all possible links are needed.
     """
     random = np.random.default_rng((wanted.seed, chain))
     for _ in range(ATTEMPTS):
@@ -171,17 +171,17 @@ def random_graph(wanted: Wanted, chain: int) -> Quotient:
 
 
 class _Ports:
-    """The ports of a quotient, numbered a·d + p, while they are joined."""
+    """The ports of a quotient graph while they are being connected. Port p of node a has the number a·d + p."""
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted, ports = wanted, wanted.orbits * wanted.degree
         self.head = np.full(ports, NO_PORT, np.int32)
         self.shift, self.mate = np.zeros(ports, np.int32), np.full(ports, -1, np.int32)
-        # (head, shift) of a node's ports, and of itself
+        # for each node: (head, shift) of its connected ports, and of the node itself
         self.taken: list[set[tuple[int, int]]] = [{(a, 0)} for a in range(wanted.orbits)]
 
     def pair(self, random: np.random.Generator) -> list[int]:
-        """Join ports in random pairs, again and again; the ports that are left."""
+        """Connect free ports in random pairs, for several rounds. Returns the ports that are still free."""
         left = np.arange(len(self.head))
         for _ in range(ROUNDS):
             left = random.permutation(left)
@@ -195,7 +195,7 @@ class _Ports:
         return [int(port) for port in left]
 
     def exchange(self, left: list[int], random: np.random.Generator) -> list[int]:
-        """Join ports that are left with the ends of a link that is taken away; the ports that are left then."""
+        """Replace random links by links from their ends to free ports. Returns the ports that are still free."""
         for _ in range(EXCHANGES * len(left)):
             if len(left) < 2:
                 break
@@ -214,7 +214,7 @@ class _Ports:
         return left
 
     def join(self, e: int, f: int, turn: int) -> bool:
-        """Whether a link is possible: new, not from a node to itself, and not too long. If so, it is there."""
+        """Add a link between two ports unless it exists, is a loop, or is too long. Returns whether it was added."""
         s, m, d = self.wanted.symmetry, self.wanted.orbits, self.wanted.degree
         a, b = e // d, f // d
         there, back = (b, turn), (a, -turn % s)
@@ -230,7 +230,7 @@ class _Ports:
         return True
 
     def part(self, e: int) -> None:
-        """Take the link of a port away."""
+        """Remove the link of a port."""
         d, f = self.wanted.degree, int(self.mate[e])
         for port in (e, f):
             self.taken[port // d].remove((int(self.head[port]), int(self.shift[port])))
