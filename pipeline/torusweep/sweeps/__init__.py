@@ -1,1 +1,1 @@
-"""A sweep: from its configuration to its points, their cost, batches and derived tables."""
+"""Sweeps: reading a configuration, expanding it to points, estimating their time, batches, and derived tables."""

@@ -1,4 +1,4 @@
-"""The points of a stage that are left to compute, handed out in batches of about equal time."""
+"""Divide the points of a stage that are not yet computed into batches of about equal time for workers."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from torusweep.sweeps.points import MOST_NETWORKS, Point, networks_of
 
-LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
-MOST_POINTS = 1_000  # in a batch: what a dead run can lose of very cheap points
-PATIENCE = 20.0  # times its estimate a batch may take: estimates are right within a factor of about five
+LEAST_SECONDS = 0.05  # sending a batch to a worker and writing its shard take some hundredths of a second
+MOST_POINTS = 1_000  # points in a batch: the most that a dead run can lose of very cheap points
+PATIENCE = 20.0  # factor by which a batch may exceed its estimate, which is right within a factor of about five
 
 
 class Batch(NamedTuple):
-    """The points of one task, their estimated seconds (cost), and the workers that a lone point has cost (deaths)."""
+    """The points of one task. cost: their estimated seconds; deaths: workers that died while computing this point."""
 
     points: list[Point]
     cost: float
@@ -23,26 +23,26 @@ class Batch(NamedTuple):
 
 
 class Batches:
-    """Points to hand out, long ones first, so that none is begun last; a network's equal points stay together.
+    """The points that are waiting for a worker, the longest first. Equally long points of a network stay together.
 
-    Estimated seconds (torusweep.sweeps.points.estimates) are corrected by the times of batches, since machines
-    differ. Towards the end batches become smaller, so that the workers finish together.
+    Estimated seconds (torusweep.sweeps.points.estimates) are corrected by the times that batches took, because machines
+    differ. Towards the end batches become smaller, so that all workers finish at about the same time.
     """
 
     def __init__(self, estimates: Mapping[Point, float], batch_seconds: float) -> None:
-        number = {point.topology: place for place, point in enumerate(estimates)}  # stages share work on a network
+        number = {point.topology: place for place, point in enumerate(estimates)}  # points of a network share work
         ordered = sorted(estimates.items(), key=lambda pair: (-pair[1], number[pair[0].topology]))
         self._points = deque((cost, point) for point, cost in ordered)
         self._again: deque[Batch] = deque()
         self._seconds = batch_seconds
         self._estimated = self._taken = 0.0
-        self.cost = sum(cost for cost, _ in self._points)  # of all that is left, in estimated seconds
+        self.cost = sum(cost for cost, _ in self._points)  # estimated seconds of all waiting points
 
     def __bool__(self) -> bool:
         return bool(self._points or self._again)
 
     def next(self, places: int) -> Batch:
-        """The next batch for one of `places` workers."""
+        """Remove and return the next batch. places: number of workers."""
         if self._again:
             batch = self._again.popleft()
         else:
@@ -65,20 +65,20 @@ class Batches:
 
     @property
     def _pace(self) -> float:
-        """Seconds that an estimated second took so far."""
+        """Mean number of seconds that an estimated second has taken so far."""
         return self._taken / self._estimated if self._taken else 1.0
 
     def limit(self, batch: Batch, least: float) -> float:
-        """Seconds after which a batch counts as hanging: at least `least`, and more for each retry of a lone point."""
+        """Seconds after which a batch counts as hanging: at least `least`, and twice as many for each earlier death."""
         return max(least, PATIENCE * batch.cost * self._pace) * 2 ** len(batch.deaths)
 
     def took(self, batch: Batch, seconds: float) -> None:
-        """Learn from a finished batch."""
+        """Correct later estimates by the seconds that a finished batch took."""
         self._estimated += batch.cost
         self._taken += seconds
 
     def halve(self, batch: Batch) -> None:
-        """Put the halves of a batch back, to find the point that its worker died of."""
+        """Put the two halves of a batch back, in order to find the point at which its worker died."""
         points = batch.points
         if len(points) == 1:  # a run of networks
             ((first, last), point) = points[0].seeds, points[0]
@@ -94,5 +94,5 @@ class Batches:
 
 
 def _networks_within(point: Point, seconds: float, whole: float) -> int:
-    """The number of a point's networks for a batch with this many estimated seconds left; all take `whole`."""
+    """Number of a point's networks that fit in the estimated seconds left in a batch. whole: seconds of the point."""
     return max(1, min(point.count, MOST_NETWORKS, ceil(point.count * seconds / whole)))

@@ -1,4 +1,4 @@
-"""Expand a sweep into its networks and points: every entry is written out, and counted before anything is built."""
+"""Expand a configuration into the sweep's networks and points. These are counted before anything is built."""
 
 from __future__ import annotations
 
@@ -19,27 +19,30 @@ from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Re
 from torusweep.sweeps.network_search import count, meeting, values_of
 from torusweep.sweeps.points import Point, Points
 
-MANY = 8  # seeds of an entry that become a run: from 4 on its networks take less time together than one by one
-CHECKED = 1_000  # seeds of a run that are checked one by one; of more the first one is
-GREATEST_SEED = 2**36  # of a run: the store puts a seed and a point's number into 63 bits
+MANY = 8  # least number of an entry's seeds that become a run; from 4 on, computing them together takes less time
+CHECKED = 1_000  # a run with at least as many seeds is checked by its first network only
+GREATEST_SEED = 2**36  # greatest seed of a run, because a seed and the number of a point are stored in 63 bits
 
 
 class SweepNetwork(NamedTuple):
-    """A sweep's network, or a run of them (torusweep.networks.seed_runs): canonical spelling, and node faults at a time
-    for its fault diameter (None: not computed)."""
+    """A network of a sweep, or a run of networks that differ in their seeds (torusweep.networks.seed_runs).
+
+    topology     canonical spelling
+    fault_nodes  number of simultaneous node faults for the fault diameter; None if it is not computed
+    """
 
     topology: str
     fault_nodes: int | None = None
 
 
 def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[SweepNetwork]:
-    """The sweep's networks in the order of the configuration, the papers' last, each once.
+    """List the sweep's networks, each once, in the order of the configuration; those for papers come last.
 
-    expected_topologies  spellings of the networks that the sweep's papers print numbers for
+    expected_topologies  spellings of networks for which the sweep's papers print numbers
 
-    Raises BadInput for a network that does not exist, and Refused for more points than limits.points
-    (families' combinations are counted, not written out) or a network that would not fit into
-    limits.memory_gib, each as `path:line:column: topologies[2]: …`.
+    Raises BadInput for a network that does not exist, and Refused for more networks than limits.points (combinations
+    are counted without listing them) or a network that would not fit into limits.memory_gib. Errors have the form
+    `path:line:column: topologies[2]: …`.
     """
     memory = memory_limit(sweep)
     expected = list(expected_topologies)
@@ -71,15 +74,15 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Swe
 def expand_stage(
     sweep: Sweep, stage: Stage, networks: Sequence[SweepNetwork], *, expected: Iterable[tuple[str, Any]] = ()
 ) -> list[Point]:
-    """A stage's points in the order of the configuration, then points needed beside its section, each once.
+    """List a stage's points, each once, in the order of the configuration, then points that others need.
 
     networks  the sweep's networks (`expand`), among which an entry chooses
-    expected  (topology, request) of further points
+    expected  (topology, request) of points that papers or derived tables need
 
-    Raises BadInput for a name that does not exist and for a request that does not suit a network (unless
-    skip_unsuitable), Refused for more points than limits.points or one that would not fit into
-    limits.memory_gib, each as `path:line:column: loads[0]: …`. Of a run of many seeds the first network is
-    checked, unless those that do not suit are left out.
+    Raises BadInput for a name that does not exist, and for a request that is not defined for a network (unless
+    skip_unsuitable); Refused for more points than limits.points, or one that would not fit into limits.memory_gib.
+    Errors have the form `path:line:column: loads[0]: …`. Only the first network of a run of many seeds is checked,
+    unless unsuitable networks are to be left out.
     """
     memory = memory_limit(sweep)
     found = Points(stage.name)
@@ -121,7 +124,7 @@ def expand_stage(
 
 
 def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
-    """The requests of an entry, each once. Raises Refused for more than `limit`, before they are all written out."""
+    """All requests of an entry, each once. Raises Refused as soon as there are more than `limit`."""
     found: dict[Any, None] = {}
     for request in stage.requests(entry):
         found[request] = None
@@ -136,9 +139,9 @@ def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
 def _suitable(
     stage: Stage, entry: NetworkChoice, topology: str, requests: Iterable[Any], first: LazyNetwork
 ) -> dict[Any, list[str]]:
-    """The part of a network or a run that suits each request: all, nothing if the entry skips it, or some seeds.
+    """Request → spellings of the parts of a network or run for which the request is defined; [] if there are none.
 
-    first   its first network
+    first   first network of the run
     """
     run = seed_run(topology)
     if run is None or (run.size >= CHECKED and not entry.skip_unsuitable):
@@ -154,7 +157,7 @@ def _suitable(
 
 
 def _suits(stage: Stage, entry: NetworkChoice, network: LazyNetwork, request: Any) -> bool:
-    """Whether a request suits a network. An unsuitable request is refused, unless the entry skips it."""
+    """Whether a request is defined for a network. If not, raises BadInput unless the entry has skip_unsuitable."""
     try:
         stage.check(network, request)
     except BadInput as error:
@@ -173,14 +176,14 @@ def _check_memory(stage: Stage, network: LazyNetwork, request: Any, limit: int) 
 
 
 def memory_limit(sweep: Sweep) -> int:
-    """Bytes that one network may take."""
+    """Bytes of memory that one network of the sweep may take."""
     return default_memory() if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30)
 
 
 def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str]:
-    """Spellings of the networks that an entry chooses, in their order.
+    """Spellings of the networks that an entry chooses, in the order of `networks`.
 
-    Raises BadInput for a missing family or network.
+    Raises BadInput for an unknown family, or a network that the sweep does not have.
     """
     families = FAMILIES if entry.families == "all" else entry.families
     for family in families:
@@ -208,7 +211,7 @@ def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str]:
 
 
 def _named_of(topology: str, named: Iterable[str]) -> list[str]:
-    """The named networks that a network or a run is or has, in the order of their seeds."""
+    """Those of the named networks that are equal to a network, or are in a run, in the order of their seeds."""
     if seed_run(topology) is None:
         return [topology] if topology in named else []
     there = Networks([topology])
@@ -216,9 +219,9 @@ def _named_of(topology: str, named: Iterable[str]) -> list[str]:
 
 
 def pass_over(error: BadInput, *, skip: bool) -> None:
-    """Pass over an unsuitable request if the entry skips such; otherwise raise the error, with how to skip it.
+    """Ignore the error of an unsuitable request if `skip` is true; otherwise raise it, and name skip_unsuitable.
 
-    Refused, and errors about a key of the entry for any network, are always raised.
+    Refused is always raised, and so are errors about a key of the entry that do not depend on the network.
     """
     if isinstance(error, Refused) or (error.place and not error.of_network):
         raise error
@@ -229,10 +232,10 @@ def pass_over(error: BadInput, *, skip: bool) -> None:
 
 
 class _Networks:
-    """A sweep's networks and runs in order, each network once.
+    """The list of a sweep's networks and runs, in which each network occurs once.
 
-    faults  number of node faults at a time that an entry asks for, by topology
-    count   of networks
+    faults  spelling → number of simultaneous node faults that its entry gives, or None
+    count   number of networks
     """
 
     def __init__(self) -> None:
@@ -241,9 +244,9 @@ class _Networks:
         self._there = Networks()
 
     def add(self, topology: str, fault_nodes: int | None) -> None:
-        """Add the new part of a network or a run.
+        """Add those networks of a network or run that are new.
 
-        A network requested with and without faults is one point with faults: a table has one row for each network.
+        A network that is requested both with and without faults has faults, because a table has one row per network.
         """
         for part in self._there.add(topology):
             self.count += count_of(part)
@@ -266,7 +269,7 @@ class _Networks:
 
 
 def _check_count(sweep: Sweep, expected: int) -> None:
-    """Refuse a sweep by arithmetic where the combinations alone exceed the limit."""
+    """Raise Refused if the number of combinations alone exceeds the limit; combinations are not listed."""
     total = expected
     for number, entry in enumerate(sweep.topologies):
         with at(sweep, ("topologies", number)):
@@ -293,7 +296,7 @@ def _networks(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwork]:
 
 
 def _network(sweep: Sweep, canonical: str, planned: Plan, memory: int, own: int | None = None) -> SweepNetwork:
-    """A network that fits, and has a node left after its own number of faults, or the sweep's."""
+    """Check a network's size and its number of faults (`own`, or the sweep's), and return it as a SweepNetwork."""
     check_size(canonical, planned, memory)
     faults = sweep.fault_nodes if own is None else own
     if faults is not None and faults >= planned.nodes:
@@ -302,13 +305,13 @@ def _network(sweep: Sweep, canonical: str, planned: Plan, memory: int, own: int 
 
 
 def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwork]:
-    """The Cartesian product of a family's values, the first parameter varying slowest."""
+    """Yield the networks of all combinations of a family's values; the first parameter varies slowest."""
     entry = sweep.topologies[number]
     assert isinstance(entry, Family)
     choices = _choices(sweep, number)
     seeds = _seeds_of_run(choices) if entry.fault_nodes is None and sweep.fault_nodes is None else None
     if seeds:
-        choices[SEED] = [seeds[-1]]  # which is not 0: canonical spellings leave that out
+        choices[SEED] = [seeds[-1]]  # not 0, which canonical spellings leave out
     for values in product(*choices.values()):
         try:
             canonical, planned = plan(Spelling(entry.family, dict(zip(choices, values))))
@@ -326,7 +329,7 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwo
 
 
 def _seeds_of_run(choices: Mapping[str, Sequence[Any]]) -> range | None:
-    """The seeds of an entry, if they are many and consecutive; otherwise None."""
+    """The seeds of an entry if there are at least MANY and they are consecutive; otherwise None."""
     seeds = choices.get(SEED, ())
     numbers = isinstance(seeds, range) or all(type(seed) is int for seed in seeds)  # others are refused, each by name
     if len(seeds) < MANY or not numbers or not 0 <= seeds[0] < GREATEST_SEED - len(seeds):
@@ -336,7 +339,7 @@ def _seeds_of_run(choices: Mapping[str, Sequence[Any]]) -> range | None:
 
 
 def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
-    """The values of each parameter of a family's entry, in the order of the family's signature."""
+    """Parameter → its values in a family's entry, in the order of the family's signature."""
     entry = sweep.topologies[number]
     assert isinstance(entry, Family)
     if entry.family not in FAMILIES:
@@ -359,7 +362,7 @@ def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
 
 @contextmanager
 def at(sweep: Sweep, place: Place) -> Iterator[None]:
-    """Add the place in the file to a refusal, unless it has a better one."""
+    """Add the place in the configuration file to a BadInput that is raised inside and does not have one."""
     try:
         yield
     except BadInput as error:

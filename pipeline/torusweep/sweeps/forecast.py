@@ -1,4 +1,4 @@
-"""The forecast of a sweep: points, time, memory and disk, before anything is computed; as text and as JSON."""
+"""Forecast a sweep's points, time, memory and disk space before anything is computed, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.sweeps.left_out import notes_of
 from torusweep.sweeps.points import Point, networks_of
 
-SHARD_BYTES = 24_000  # of a shard or table without its rows: the columns' names, units and meanings
-PAGE_BYTES = 6_000_000  # of the report, the figures and the manifest
-FEW_SHARDS = 30  # of a stage: batches become smaller towards its end, and those of dead workers are halved
-START_SECONDS = 7.0  # of Snakemake, the steps and the page, on two cores
-LONG = 3600.0  # seconds from which `torusweep run` says what it will take in a line of its own
-MOST = 5  # points that are listed
-WIDTH = 100  # characters of a point; a simulation's may be long, and `--json` has all of it
+SHARD_BYTES = 24_000  # bytes of a shard or table without rows: the columns' names, units and meanings
+PAGE_BYTES = 6_000_000  # bytes of the report, the figures and the manifest
+FEW_SHARDS = 30  # additional shards of a stage, as the last batches are small and those of dead workers are halved
+START_SECONDS = 7.0  # time of Snakemake, the steps and the page, on two cores
+LONG = 3600.0  # seconds; `torusweep run` announces a longer forecast in a line of its own
+MOST = 5  # number of points that are listed
+WIDTH = 100  # characters of a listed point; `--json` has longer ones in full
 HEADS = ("stage", "points", "rows, about", "time of one core", "longest point")
 
 
 def usable_cores(cluster: Cluster) -> int:
-    """Cores of this machine that a process takes."""
+    """Number of cores of this machine that the configuration lets a process use."""
     here = len(os.sched_getaffinity(0))
     return here if cluster.cores == "auto" else min(here, cluster.cores)
 
 
 def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
-    """Estimated seconds of all points of each stage.
+    """Stage → estimated seconds of all its points.
 
     estimates  point → seconds on a core (torusweep.sweeps.points.estimates)
     """
@@ -45,9 +45,9 @@ def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
 
 
 def disk_bytes(estimates: Mapping[Point, float], batch_seconds: float) -> int:
-    """Bytes that a sweep's folder takes in the end, rather too many.
+    """Estimate the bytes of a sweep's folder after the run, rather too high.
 
-    Its points come in batches of so many seconds, a shard each.
+    batch_seconds   seconds of a batch of points; each batch writes a shard
     """
     rows, seconds = Counter[str](), _seconds_by_stage(estimates)
     for point in estimates:
@@ -60,11 +60,11 @@ def disk_bytes(estimates: Mapping[Point, float], batch_seconds: float) -> int:
 
 
 class StageForecast(NamedTuple):
-    """A stage of a sweep.
+    """The forecast of a stage of a sweep.
 
-    rows      approximate rows of its table
+    rows      approximate number of rows in the stage's table
     seconds   seconds of one core for all points
-    longest   seconds of its most expensive point, or network of a run, which is cut among workers
+    longest   seconds of the longest point; of a run, which can be divided among workers, those of one network
     """
 
     stage: str
@@ -77,13 +77,13 @@ class StageForecast(NamedTuple):
 class Forecast(NamedTuple):
     """The forecast of a sweep. Estimated times are right within a factor of about five.
 
-    stages      stages in order
-    workers     number of points computed at once; None if that depends on an existing scheduler
-    seconds     seconds from beginning to end on these workers (on one, if their number is unknown)
-    memory      bytes of the largest point
-    disk        bytes of the results' folder, rather too many
+    stages      forecasts of the stages, in order
+    workers     number of points that are computed at the same time; None if an existing scheduler decides it
+    seconds     seconds from start to end with these workers (with one, if their number is unknown)
+    memory      bytes of memory of the largest point
+    disk        bytes of the results' folder, rather too high
     expensive   the most expensive points with their seconds, the longest first
-    notes       attributes of networks that tables leave out (torusweep.sweeps.left_out)
+    notes       notes on attributes of networks that tables leave out (torusweep.sweeps.left_out)
     """
 
     stages: tuple[StageForecast, ...]
@@ -100,16 +100,16 @@ class Forecast(NamedTuple):
 
     @property
     def time(self) -> str:
-        """Estimated time in words, as in 'about 12 s on 2 workers'."""
+        """The estimated time in words, as in 'about 12 s on 2 workers'."""
         place = "one core" if self.workers is None else counted(self.workers, "worker")
         return f"about {duration(self.seconds)} on {place}"
 
 
 def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
-    """The forecast of a sweep's points.
+    """Make the forecast of a sweep.
 
-    estimates  of every point, in seconds of a core (torusweep.sweeps.points.estimates)
-    cluster    the configuration's section
+    estimates  point → seconds on a core, for all points (torusweep.sweeps.points.estimates)
+    cluster    section `cluster` of the configuration
     """
     stages = []
     for name in STAGES:
@@ -131,7 +131,7 @@ def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
 
 
 def worker_count(cluster: Cluster) -> int | None:
-    """The number of points computed at once; None if that depends on an existing scheduler."""
+    """Number of points that are computed at the same time; None if an existing scheduler decides it."""
     if cluster.scheduler is not None:
         return None
     if cluster.slurm is not None:
@@ -142,7 +142,7 @@ def worker_count(cluster: Cluster) -> int | None:
 
 
 def text(sweep: str, forecast: Forecast) -> str:
-    """The answer first, then each stage, then the most expensive points."""
+    """The forecast as text: the totals, then a line for each stage, then the most expensive points, then notes."""
     rows = [HEADS]
     for stage in forecast.stages:
         times = duration(stage.seconds), duration(stage.longest)
@@ -164,7 +164,7 @@ def text(sweep: str, forecast: Forecast) -> str:
 
 
 def record(sweep: str, forecast: Forecast) -> dict[str, Any]:
-    """The forecast as one object: times in seconds, sizes in bytes."""
+    """The forecast as a JSON object, with times in seconds and sizes in bytes."""
     return {
         "sweep": sweep,
         "points": forecast.points,

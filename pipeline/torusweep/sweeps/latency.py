@@ -1,4 +1,4 @@
-"""The derived table `latency`, made of a sweep's section `latency` and its tables static, loads and layout."""
+"""Make the derived table `latency` from a sweep's section `latency` and its tables static, loads and layout."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from torusweep.sweeps.configuration.schema import Sweep
 from torusweep.sweeps.expansion import SweepNetwork, at, chosen, pass_over
 from torusweep.tables.columns import arrow_schema
 
-MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
-INPUTS = ["topology", "nodes", "dimension", *TABLE.apart]  # rows that agree in these are the same row
+MOST_ROWS = 5_000_000  # greatest number of rows; each takes some 300 bytes while the table is made
+INPUTS = ["topology", "nodes", "dimension", *TABLE.apart]  # rows with equal values in these columns are the same row
 UNIFORM_MINIMAL = {"routing": "minimal", "traffic": "uniform", "method": "exact"}
 USED = {
     "static": [
@@ -42,7 +42,7 @@ USED = {
 
 
 def _entries(sweep: Sweep) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """The entries of the sweep's section, then those of its papers' printed numbers, each after its place."""
+    """Yield (place in the configuration, entry) of the section's entries, then of entries for the papers' numbers."""
     yield from ((("latency", number), entry) for number, entry in enumerate(sweep.entries("latency")))
     for nodes, bits, delay in expected_latency(sweep.papers):
         yield ("papers",), ENTRIES[DALLY](model=DALLY, nodes=nodes, message_bits=bits, wire_delay=delay)
@@ -54,7 +54,7 @@ def has_latency(sweep: Sweep) -> bool:
 
 
 def latency_stages(sweep: Sweep) -> list[str]:
-    """The stages that the sweep's `latency` needs, besides those that every sweep has."""
+    """Stages that the sweep's table `latency` needs in addition to those that every sweep has."""
     return ["layout"] if any(map(_counts_wires, sweep.entries("latency"))) else []
 
 
@@ -63,10 +63,10 @@ def _counts_wires(entry: Any) -> bool:
 
 
 def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str, list[tuple[str, Any]]]:
-    """The layouts whose wires the sweep's `latency` holds constant, each once, in order.
+    """Further requests that the table `latency` needs, by stage: layouts for constant wiring_volume, each once.
 
     Raises, with the place in the file, BadInput for an entry that chooses no network, and for a placement that does not
-    exist or does not suit a network (unless skip_unsuitable); Refused for more rows than MOST_ROWS.
+    exist or is not defined for a network (unless skip_unsuitable); and Refused for more rows than MOST_ROWS.
     """
     total, layouts = 0, dict[tuple[str, Any], None]()
     for number, entry in enumerate(sweep.entries("latency")):
@@ -83,7 +83,7 @@ def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str
     for number, entry in enumerate(sweep.entries("latency")):
         with at(sweep, ("latency", number)):
             for topology in chosen(entry, networks) if _counts_wires(entry) else ():
-                spelling = first_of(topology)  # a layout suits all of a run, or none
+                spelling = first_of(topology)  # a layout is defined for all networks of a run, or for none
                 placement = placement_of(entry.constraint, parse(spelling).name)
                 assert placement is not None
                 try:
@@ -113,12 +113,12 @@ def _rows(entry: Any, networks: Sequence[SweepNetwork]) -> int:
 def latency_table(
     sweep: Sweep, static: pa.Table, loads: pa.Table | None = None, layout: pa.Table | None = None
 ) -> pa.Table:
-    """The table `latency`: rows in the order of the configuration, each once.
+    """Make the table `latency`, with each row once, in the order of the configuration.
 
-    static, loads   the sweep's tables; without loads of a network under minimal routing and uniform traffic,
-                    its corrected columns are null
-    layout          where an entry holds wiring_volume constant
-    Raises BadInput, with the place in the file, for a network that the model does not fit (unless skip_unsuitable).
+    static, loads   the sweep's tables; a network without loads for minimal routing and uniform traffic has null in its
+                    corrected columns
+    layout          the sweep's table; only needed for entries with constant wiring_volume
+    Raises BadInput, with the place in the file, for a network to which a model does not apply (unless skip_unsuitable).
     """
     parts = [arrow_schema(LATENCY).empty_table()]
     for place, entry in _entries(sweep):
@@ -171,5 +171,5 @@ def _of_networks(entry: Any, static: pa.Table, loads: pa.Table | None, layout: p
 
 
 def _uniform_minimal(loads: pa.Table) -> pa.Table:
-    """Exact loads of the traffic and routes that the model assumes."""
+    """The rows of the table `loads` that the model needs: exact loads for uniform traffic and minimal routing."""
     return loads.filter(reduce(operator.and_, (pc.field(name) == value for name, value in UNIFORM_MINIMAL.items())))

@@ -1,4 +1,4 @@
-"""Attributes that a sweep's networks have and its tables leave out, found before anything runs."""
+"""Find, before a sweep runs, which attributes of its networks its tables do not take into account."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from torusweep.questions.stage import LazyNetwork, attempt
 from torusweep.stages import STAGES
 from torusweep.sweeps.points import Point
 
-MOST_POINTS = 20_000  # that are looked at: plans of so many take a second
+MOST_POINTS = 20_000  # points that are examined; their plans take a second
 
 
 def notes_of(points: Iterable[Point]) -> tuple[str, ...]:
-    """A line for each table whose rows leave something out: 'loads leaves out latency (3 networks), unit (2 networks)'.
+    """A line for each table that leaves out attributes: 'loads leaves out latency (3 networks), unit (2 networks)'.
 
-    A design space has no plan, and says nothing that a row leaves out. Where there are more than MOST_POINTS, the line
-    says so.
+    Design spaces have no plan, and are not examined. If there are more than MOST_POINTS points, the line says that only
+    the first ones were examined.
     """
     waiting = iter(points)
     plans: dict[str, Plan | Exception] = {}

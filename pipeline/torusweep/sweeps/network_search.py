@@ -1,14 +1,13 @@
-"""Every network that meets a requirement: "every family with 4000 to 4200 nodes and degree at most 6".
+"""Find all networks that meet a requirement, such as "every family with 4000 to 4200 nodes and degree at most 6".
 
-*Every family* means every family whose parameters are whole numbers or are given under `parameters`.
-So a graph file, a lattice's matrix, a faulty network and mixed radices take part only where they are
-given. So does a parameter that leaves the number of nodes alone and has many values at one size (how
-far a twist goes: thousands of networks), while one with few is tried out (q, how many dimensions are
-intact); and one that has a default (directed) keeps it. A family that draws its links at random takes part where it
-is named, or a seed is given: it has a network for every size.
+*Every family* means every family whose parameters are whole numbers or are given under `parameters`. Graph files,
+matrices of lattices, faulty networks and mixed radices are only included if they are given. So are parameters that do
+not change the number of nodes and may have many values (the length of a twist gives thousands of networks). If such a
+parameter has few values (q, the number of intact dimensions), all are tried. A parameter with a default (directed)
+keeps it. A family with random links has a network of every size, so it must be named, or its seed be given.
 
-The number of nodes grows with every size parameter. So sizes are found by bisection, in a few
-hundred plans a family, however large the networks are.
+The number of nodes grows with every size parameter. Therefore sizes are found by bisection, with a few hundred plans
+for each family, however large the networks are.
 
 A configuration gives a parameter one value, a list of values, or a range of whole numbers.
 """
@@ -30,21 +29,20 @@ from torusweep.sweeps.configuration.schema import Requirement
 
 _RANGE = ("from", "to", "step", "count")
 _EXAMPLE = "{from: 4, to: 32, step: 4}"
-LARGEST = 10**18  # numbers of a configuration and a spelling have fewer than 19 digits
-SIZE_GAP = 64  # a family's permitted sizes are at most this far apart: k even and a multiple of n - 1 ≤ 29
-OUTER_GAP = 4  # the same of its other parameters, as dimensions and levels
+LARGEST = 10**18  # numbers in configurations and spellings have fewer than 19 digits
+SIZE_GAP = 64  # greatest difference of successive permitted sizes of a family: k even and a multiple of n - 1 ≤ 29
+OUTER_GAP = 4  # the same for other parameters, such as dimensions and levels
 MOST_GIVEN = 10_000  # combinations of given parameters, each of which is searched
-LOOKED_AT = 4  # times limits.points: sizes that are looked at, of which a degree or a constraint may exclude some
-SEED = "seed"  # parameter of families that draw at random
+LOOKED_AT = 4  # sizes that are examined, as a multiple of limits.points; a degree or a constraint may exclude some
+SEED = "seed"  # parameter of families with random links
 MANY = 32  # more values than q or the number of intact dimensions (at most 28) can have
 
 
 def values_of(parameter: FamilyParameter, given: Any) -> Sequence[Any]:
-    """The values that `given` stands for. A range such as {from: 4, to: 32, step: 4} is never written out.
+    """The values that a configuration gives for a parameter. A range such as {from: 4, to: 32, step: 4} is not listed.
 
-    A list is a list of values, unless the parameter takes lists itself: then [8, 4, 4] is one value
-    and [[8, 4, 4], [16, 8]] are two. A network inside a network is written as a spelling.
-    Raises BadInput.
+    A list contains several values. If the values themselves are lists, [8, 4, 4] is one value and [[8, 4, 4], [16, 8]]
+    are two. A network inside a network is given as a spelling. Raises BadInput for anything else.
     """
     if isinstance(given, dict) and any(isinstance(key, str) for key in given):
         return _range(given)
@@ -56,7 +54,7 @@ def values_of(parameter: FamilyParameter, given: Any) -> Sequence[Any]:
 
 
 def count(choices: Iterable[Sequence[Any]]) -> int:
-    """Combinations of some values."""
+    """Number of combinations of one value from each of the sequences."""
     return prod(len(values) for values in choices)
 
 
@@ -107,7 +105,7 @@ def _depth(value: Any) -> int:
 
 
 def _depth_of_kind(kind: Any) -> int:
-    """How many lists a parameter's value has inside each other: 0 for k, 1 for radices, 2 for a matrix."""
+    """Number of nested lists in a value of a parameter's type: 0 for k, 1 for radices, 2 for a matrix."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if isinstance(kind, types.UnionType) or origin is typing.Union:
         return max(_depth_of_kind(option) for option in inner)
@@ -115,7 +113,7 @@ def _depth_of_kind(kind: Any) -> int:
 
 
 class SizeParameter(NamedTuple):
-    """A whole-number parameter that is searched."""
+    """A parameter of whole numbers whose values are searched."""
 
     name: str
     minimum: int
@@ -123,10 +121,10 @@ class SizeParameter(NamedTuple):
 
 
 def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
-    """(canonical spelling, plan) of every network that meets a requirement, family by family in the order asked.
+    """Yield (canonical spelling, plan) of every network that meets a requirement, family by family.
 
-    Raises BadInput for an unknown family or parameter and for a listed family that cannot be
-    searched; Refused where far more than `limit` networks would have to be looked at.
+    Raises BadInput for an unknown family or parameter, and for a listed family that cannot be searched. Raises Refused
+    if far more than `limit` networks would have to be examined.
     """
     families = _families(requirement)
     known = {parameter.name for name in families for parameter in parameters(name)}
@@ -150,7 +148,7 @@ def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
 
 
 def _given(parameter: FamilyParameter, requirement: Requirement) -> Sequence[Any]:
-    """The values to try, without values that a family's parameter never has."""
+    """The given values of a parameter, without those that are outside the range of the family's parameter."""
     try:
         values = values_of(parameter, requirement.parameters[parameter.name])
     except BadInput as error:
@@ -158,7 +156,7 @@ def _given(parameter: FamilyParameter, requirement: Requirement) -> Sequence[Any
     whole = parameter.whole
     if whole is None or not values or not all(type(value) is int for value in (values[0], values[-1])):
         return values
-    if isinstance(values, range):  # of any length
+    if isinstance(values, range):  # is not listed, because it may be long
         most = values[-1] if whole.maximum is None else min(values[-1], whole.maximum)
         first = values.start + max(0, -(-(whole.minimum - values.start) // values.step)) * values.step
         return range(first, most + 1, values.step)
@@ -166,7 +164,7 @@ def _given(parameter: FamilyParameter, requirement: Requirement) -> Sequence[Any
 
 
 def _families(requirement: Requirement) -> list[str]:
-    """Names of the families to search. Those that cannot be searched are left out of 'all', and refused in a list."""
+    """Names of the families to search. A family that cannot be searched is left out of 'all', but refused in a list."""
     wanted = list(FAMILIES) if requirement.families == "all" else list(dict.fromkeys(requirement.families))
     for name in [*wanted, *requirement.excluded]:
         if name not in FAMILIES:
@@ -190,7 +188,7 @@ def _needed(parameter: FamilyParameter) -> bool:
 
 
 class _Family:
-    """One family with the given parameters; the others are searched, the first of them (the size) innermost."""
+    """A search in one family with given parameters. The first of the other parameters is the size, the inner loop."""
 
     def __init__(self, name: str, given: dict[str, Any], requirement: Requirement, limit: int) -> None:
         self.name, self.given, self.limit = name, given, limit
@@ -224,7 +222,7 @@ class _Family:
             )
 
     def plan(self, values: dict[str, Any]) -> tuple[str, Plan] | None:
-        """The network of these values, or None where they violate the family's constraints."""
+        """(canonical spelling, plan) of the network with these values; None if they violate the family's rules."""
         try:
             return plan(Spelling(self.name, self.given | values))
         except BadInput:
@@ -239,9 +237,9 @@ class _Family:
         )
 
     def effect(self, parameter: SizeParameter, steps: Iterable[int]) -> bool | None:
-        """Whether the number of nodes changes when the parameter goes up by one of `steps`, the size being equal.
+        """Whether increasing a parameter by one of `steps`, at the same size, changes the number of nodes.
 
-        None where it never can go up.
+        None if it cannot be increased at any size.
         """
         assert self.size is not None
         others = {other.name: other.minimum for other in self.outer}
@@ -253,7 +251,7 @@ class _Family:
         return None
 
     def walk(self, outer: Sequence[SizeParameter], values: dict[str, int]) -> Iterator[tuple[str, Plan]]:
-        """Every value of the outer parameters at which the smallest network is not too large already."""
+        """Yield the networks for all values of the outer parameters for which the smallest network is not too large."""
         if not outer:
             yield from self.sizes(values)
             return
@@ -262,9 +260,9 @@ class _Family:
                 yield from self.walk(outer[1:], {**values, outer[0].name: value})
 
     def values(self, outer: Sequence[SizeParameter], values: dict[str, int]) -> Iterator[tuple[int, int]]:
-        """Permitted values of the first outer parameter, each with the nodes of its smallest network.
+        """Yield (permitted value of the first outer parameter, number of nodes of its smallest network).
 
-        They end where no network can be small enough.
+        The values end when no further network can be small enough.
         """
         parameter, *rest = outer
         grows = parameter.name in self.growing
@@ -279,14 +277,14 @@ class _Family:
             value += 1
 
     def least(self, outer: Sequence[SizeParameter], values: dict[str, int]) -> int | None:
-        """Nodes of the smallest network with these values; None where there is none."""
+        """Number of nodes of the smallest network with these values; None if there is no such network."""
         if not outer:
             assert self.size is not None
             return self.nodes_from(self.size.minimum, values)
         return min((least for _, least in self.values(outer, values)), default=None)
 
     def nodes_from(self, start: int, values: dict[str, int]) -> int | None:
-        """Nodes at the first permitted size from `start` on; None where there is none."""
+        """Number of nodes at the least permitted size that is at least `start`; None if there is none."""
         assert self.size is not None
         for size in range(start, start + SIZE_GAP):
             if (found := self.plan({**values, self.size.name: size})) is not None:
@@ -294,7 +292,7 @@ class _Family:
         return None
 
     def sizes(self, values: dict[str, int]) -> Iterator[tuple[str, Plan]]:
-        """Every permitted size whose network has the wanted number of nodes."""
+        """Yield the networks of all permitted sizes that meet the requirement."""
         assert self.size is not None
         sizes = range(self.first_above(self.lowest - 1, values), self.first_above(self.highest, values))
         if len(sizes) > LOOKED_AT * self.limit + SIZE_GAP:
@@ -309,7 +307,7 @@ class _Family:
                 yield found
 
     def first_above(self, nodes: int, values: dict[str, int]) -> int:
-        """The least size from which every network has more than `nodes` nodes; about LARGEST where none has."""
+        """The least size from which on every network has more than `nodes` nodes; about LARGEST if there is none."""
         assert self.size is not None
 
         def above(size: int) -> bool:

@@ -1,4 +1,4 @@
-"""Points: a point is one request of a network, whose rows are computed together; its key identifies valid old rows."""
+"""Points of a sweep. A point is a request for a network. Its key tells whether rows of earlier runs are still valid."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from torusweep.tables import shards
 from torusweep.tables.columns import arrow_schema
 from torusweep.tables.keys import digest_of_code, file_digest, sources_of
 
-MOST_NETWORKS = 1 << 14  # of a run, in a batch: their rows take some MB
-FEW = 4  # networks of a batch from which computing them together takes less time than one by one
-_KNOWN = 1 << 16  # points whose files and keys are remembered
+MOST_NETWORKS = 1 << 14  # networks of a run in a batch; their rows take some MB
+FEW = 4  # number of networks from which computing them together takes less time than one by one
+_KNOWN = 1 << 16  # number of points whose files and keys are cached
 
 
 @dataclass(frozen=True)
 class Point:
-    """A stage's request of a network: a row of its table, or several.
+    """A request for a network, from which a stage computes one or several rows of its table.
 
-    stage      name (torusweep.stages.STAGES)
-    topology   canonical spelling of the network, of a run of networks, or of the design space
-    request    the stage's Request
-    entry      number of the entry of the stage's section that asks for it; None: every network is asked this, or a
-               paper's number needs it. Two points that differ in it alone are equal
+    stage      name of the stage (torusweep.stages.STAGES)
+    topology   canonical spelling of a network, of a run of networks, or of a design space
+    request    object of the stage's class `Request`
+    entry      number of the entry in the stage's section that requests the point; None if it is requested for every
+               network, or for a paper's number. Points that differ only in `entry` are equal
     """
 
     stage: str
@@ -52,73 +52,73 @@ class Point:
 
     @property
     def key(self) -> str:
-        """sha256 of the spellings, the request, the contents of all files they name, and the code that computes it.
+        """sha256 of the spelling, the request, the contents of all files that these name, and the stage's code.
 
-        The files are read anew each time: they may have changed. Backend, symmetry and workers are no part
-        of it, because a row does not depend on them; nor are a run's seeds, which its rows hold one by one
+        The files are read each time, because they may have changed. Rows do not depend on backend, symmetry and
+        workers, so these are not part of the key. The seeds of a run are not, either: each row has its seed
         (torusweep.tables.shards: MEMBER). Raises BadInput for a file that cannot be read.
         """
         return _key(self, tuple(file_digest(file) for file in _files_of(self)), stage_digest(self.stage))
 
     @property
     def seconds(self) -> float:
-        """Estimated seconds on one core."""
+        """Estimated seconds of the point on one core."""
         return self.count * STAGES[self.stage].seconds(LazyNetwork(first_of(self.topology)), self.request)
 
     @property
     def memory(self) -> int:
-        """Approximate bytes that it takes."""
+        """Approximate bytes of memory that the point takes."""
         stage = STAGES[self.stage]
         rows = stage.row_bytes * (min(self.count, MOST_NETWORKS) - 1)
         return rows + stage.memory(LazyNetwork(first_of(self.topology)), self.request)
 
     @property
     def row_count(self) -> int:
-        """Approximate number of its rows."""
+        """Approximate number of the point's rows."""
         return self.count * STAGES[self.stage].row_count(LazyNetwork(first_of(self.topology)), self.request)
 
     @property
     def count(self) -> int:
-        """The number of its networks; a design space counts as one."""
+        """Number of the point's networks; a design space counts as one."""
         return count_of(self.topology)
 
     @property
     def seeds(self) -> tuple[int, int]:
-        """The first and the last seed of a run; 0 and 0 of any other point."""
+        """(first seed, last seed) of a run of networks; (0, 0) for any other point."""
         run = seed_run(self.topology)
         return (run.first, run.last) if run else (0, 0)
 
     @property
     def wanted(self) -> shards.RowRange:
-        """Its rows in shards."""
+        """Key and seeds by which the point's rows are found in shards."""
         return shards.RowRange(self.key, *self.seeds)
 
     def part(self, first: int, last: int) -> Point:
-        """The point with seeds first … last of a run."""
+        """The part of a run with the seeds `first` … `last`; any other point is returned unchanged."""
         run = seed_run(self.topology)
         return replace(self, topology=str(run._replace(first=first, last=last))) if run else self
 
     @property
     def networks(self) -> list[Point]:
-        """A point for each network."""
+        """A point for each of the point's networks."""
         return [replace(self, topology=spelling) for spelling in spellings_of(self.topology)]
 
     def record(self) -> dict[str, Any]:
-        """Stage, topology and the request's fields, flat."""
+        """The point as a flat dictionary: stage, topology and the request's fields."""
         return {"stage": self.stage, "topology": self.topology, **asdict(self.request)}
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Point:
-        """The point of a `record`, and of its entry; other keys are ignored."""
+        """The point with the values of a `record`, and `entry` if the record has it. Other keys are ignored."""
         request = STAGES[record["stage"]].Request
         given = {one.name: record[one.name] for one in fields(request)}
         return cls(record["stage"], record["topology"], request(**given), record.get("entry"))
 
 
 class Points:
-    """A stage's points in order: each request of a network once, alone or in a run.
+    """A list of a stage's points, in which each request for a network occurs once, alone or in a run.
 
-    count   of networks
+    count   number of networks of all points
     """
 
     def __init__(self, stage: str) -> None:
@@ -128,10 +128,10 @@ class Points:
         self._networks: defaultdict[Any, Networks] = defaultdict(Networks)
 
     def add(self, parts: dict[Any, list[str]], entry: int | None = None) -> None:
-        """Add what is new of some requests of a network, or of a run's seeds.
+        """Add the new ones among requests. parts: request → spellings of a network or of parts of a run.
 
-        A run is cut so that its points of one entry are of the same seeds: their rows follow each other network by
-        network (torusweep.tables.shards.finished).
+        A run is divided so that all requests of an entry have points with the same seeds, because their rows are sorted
+        by network (torusweep.tables.shards.finished).
         """
         new = {
             request: [piece for part in topologies for piece in self._networks[request].add(part)]
@@ -147,19 +147,19 @@ class Points:
 
 
 def networks_of(points: Iterable[Point]) -> int:
-    """The number of networks of some points."""
+    """Total number of networks of points."""
     return sum(point.count for point in points)
 
 
 class Partly(NamedTuple):
-    """The outcome of a run in which some networks failed: rows (or None), and the reasons of the failures."""
+    """The result of a run of networks of which some failed: rows (or None), and the failed networks' exceptions."""
 
     rows: pa.Table | None
     failed: Mapping[Point, Exception]
 
 
 class _Network(NamedTuple):
-    """A network of a point: the point's place among others, the network's seed in a run, and itself as a point."""
+    """A network of a point: index of the point, seed of the network in a run, and the network as a point of its own."""
 
     place: int
     seed: int
@@ -167,11 +167,10 @@ class _Network(NamedTuple):
 
 
 def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Exception | Partly]:
-    """The rows of each of a stage's points, behind key and member (torusweep.tables.shards.shard_schema), or the reason
-    why it has none.
+    """Compute, for each of a stage's points, its rows (torusweep.tables.shards.shard_schema) or an exception.
 
-    Rows depend on their network and the code alone. The exceptions are BadInput for a network that cannot be built or a
-    request that does not suit it, Refused for one that does not fit, BackendUnavailable, and defects.
+    Rows depend only on their network and the code. Exceptions are BadInput for a network that cannot be built or for
+    which the request is not defined, Refused for one that is too large, BackendUnavailable, and those of defects.
     """
     if not points:
         return []
@@ -181,7 +180,7 @@ def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Excep
     alone = set(tables)
     for places, shared in _alike(points, options).items():
         whole = attempt(_keyed_block, [points[place] for place in places], shared, options)
-        if not isinstance(whole, Exception):  # where they failed together, those that can be computed are
+        if not isinstance(whole, Exception):  # points that failed together are computed one by one below
             alone -= {*places}
             for place, table in zip(places, whole):
                 tables[place].append(table)
@@ -197,7 +196,7 @@ def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Excep
     if isinstance(together, Mapping):
         for place, table in together.items():
             tables[place].append(table)
-        records = {}  # else one of them has a defect, or its file is gone
+        records = {}  # otherwise a row has a defect, or a file is gone: rows are converted one by one below
     for network, rows in rows_of.items():
         if isinstance(rows, list) and network not in records:
             continue
@@ -210,14 +209,14 @@ def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Excep
 
 
 def _alike(points: Sequence[Point], options: How) -> dict[tuple[int, ...], list[tuple[str, Plan]]]:
-    """Points whose networks are computed together, by their places: each with its topology and its first one's plan."""
+    """Indices of points whose networks are computed together → (topology, plan of the first network) of each point."""
     stage, found = STAGES[points[0].stage], defaultdict[Any, dict[int, tuple[str, Plan]]](dict)
     for place, point in enumerate(points):
         first = LazyNetwork(first_of(point.topology), options.memory)
         shape = attempt(stage.together, first, point.request)
         if shape is None or isinstance(shape, Exception):
             continue
-        if not first.plan.hosts_end and not first.plan.link_latencies:  # which blocks have no arrays for
+        if not first.plan.hosts_end and not first.plan.link_latencies:  # blocks have no arrays for these
             found[point.request, shape][place] = point.topology, first.plan
     return {
         tuple(own): list(own.values()) for own in found.values() if networks_of(points[place] for place in own) >= FEW
@@ -225,7 +224,7 @@ def _alike(points: Sequence[Point], options: How) -> dict[tuple[int, ...], list[
 
 
 def _keyed_block(points: Sequence[Point], networks: list[tuple[str, Plan]], options: How) -> list[pa.Table]:
-    """`keyed` of points that are computed together."""
+    """Compute the rows of points together. Returns what `keyed` returns for each point."""
     table = STAGES[points[0].stage].rows_of_block(networks, points[0].request, options)
     counts = [point.count for point in points]
     seeds = np.concatenate([np.arange(first, last + 1) for first, last in (point.seeds for point in points)])
@@ -243,7 +242,7 @@ def _outcome(point: Point, tables: list[pa.Table], failed: Mapping[Point, Except
 
 
 def _keyed_together(points: Sequence[Point], records: Mapping[_Network, list[dict[str, Any]]]) -> dict[int, pa.Table]:
-    """`keyed` of the records of networks, by their point's place. Arrow takes as long for a row as for many."""
+    """Index of each point → what `keyed` returns for its networks. Converting many rows at once saves time."""
     if not records:
         return {}
     schema = arrow_schema(STAGES[points[0].stage].columns)
@@ -261,7 +260,7 @@ def _keyed_together(points: Sequence[Point], records: Mapping[_Network, list[dic
 
 
 def keyed(point: Point, rows: Rows, seed: int | None = None) -> pa.Table:
-    """Rows of a point's stage after its key and the network they are of: that of a seed, each of a run, or the one."""
+    """Add key and member to a point's rows. seed: network of all rows; None if each row is about the next network."""
     schema = arrow_schema(STAGES[point.stage].columns)
     table = rows.cast(schema) if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows, schema=schema)
     first, last = point.seeds if seed is None else (seed, seed)
@@ -272,7 +271,7 @@ def keyed(point: Point, rows: Rows, seed: int | None = None) -> pa.Table:
 
 
 def estimates(points: Iterable[Point]) -> dict[Point, float]:
-    """The points with their estimated seconds, in order."""
+    """Point → estimated seconds, in the order of the points."""
     return {point: point.seconds for point in points}
 
 
@@ -287,20 +286,20 @@ def _key(point: Point, files: tuple[str, ...], code: str) -> str:
 
 @cache
 def _digest_begun(code: str) -> Any:
-    """The common part of the keys of a stage's points: its code, and versions of libraries a row may depend on."""
+    """The common part of the keys of a stage's points: its code, and versions of libraries that may affect rows."""
     libraries = {
         name: version(name) for name in ("igraph", "numpy", "pymetis", "scipy")
-    }  # the partitioner's cut, an eigenvalue's last digits
+    }  # a partitioner's cut or the last digits of an eigenvalue may depend on the version
     return hashlib.sha256(json.dumps([code, libraries]).encode())
 
 
 @lru_cache(_KNOWN)
 def _files_of(point: Point) -> tuple[Path, ...]:
-    """Every file that a point's spellings name."""
+    """All files that a point's spelling and request name."""
     return (*files_of(first_of(point.topology)), *STAGES[point.stage].files(point.request))
 
 
 @cache
 def stage_digest(stage: str) -> str:
-    """sha256 of the sources that a stage's rows depend on."""
+    """sha256 of the sources on which a stage's rows depend."""
     return digest_of_code(sources_of(type(STAGES[stage]).__module__))

@@ -1,7 +1,7 @@
-"""Everything that a sweep requests: its networks, every stage's points, and the needs of its papers' numbers.
+"""List everything that a sweep requests: points of all stages, derived tables, and what its papers' numbers need.
 
-Derived tables are made of stages' tables, or of the configuration, in one step and without points. The table of points
-lists a sweep's requests with their estimated times.
+A derived table is made in one step from stages' tables, or from the configuration; it has no points. The table of
+points lists all points with their estimated times.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from torusweep.tables.parquet import Streamed, TableFile
 
 
 def latency(sweep: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
-    """The latencies of the networks by the papers' models."""
+    """Make the derived table `latency`: the latencies of networks by the papers' models."""
     return latency_table(sweep, **{name: table.read(USED[name]) for name, table in tables.items()})
 
 
 def labels(sweep: Sweep, _: Mapping[str, TableFile]) -> pa.Table:
-    """The configuration's labels of networks, in its order."""
+    """Make the derived table `labels` from the labels of networks in the configuration."""
     columns = ("label", "year", "source", "note", "comparison")
     rows = [
         {"topology": plan(spelling)[0], **{name: getattr(entry, name) for name in columns}}
@@ -55,13 +55,13 @@ def _labelled(sweep: Sweep) -> list[Labelled]:
 
 
 def certificates(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
-    """The proofs of the rows of the stages' tables (`Stage.certificates`), or the reasons why there is none."""
+    """Make the derived table `certificates`: proofs of rows of stages' tables, or the reasons why rows have none."""
     rows = [row for name in tables for row in _certified(STAGES[name], tables[name])]
     return pa.Table.from_pylist(rows, schema=schema_of("certificates"))
 
 
 def _certified(stage: Stage, table: TableFile) -> Iterator[dict[str, Any]]:
-    """Rows of a stage's table that differ in the columns on which a proof depends."""
+    """Yield the rows of the table `certificates` for those rows of a stage's table that need different proofs."""
     declared = DECLARED[stage.name]
     names = [*(["topology"] if declared.joined else []), *(declared.certified or ())]
     distinct = table.read(names).group_by(names, use_threads=False).aggregate([])
@@ -81,7 +81,7 @@ def _certified(stage: Stage, table: TableFile) -> Iterator[dict[str, Any]]:
             yield own | none | claim | {"topology": read["claim"]["topology"]}
 
 
-# by table: whether a sweep has it, and what makes it of the sweep and its stages' tables
+# table → (whether a sweep has it, function that makes it from the sweep and its stages' tables)
 OF_SWEEPS: dict[str, tuple[Callable[[Sweep], Any], Callable[[Sweep, Mapping[str, TableFile]], pa.Table]]] = {
     "certificates": (lambda sweep: sweep.certificates, certificates),
     "labels": (_labelled, labels),
@@ -91,7 +91,7 @@ DERIVED = [name for name, table in DECLARED.items() if table.rows or name in OF_
 
 
 def derived_rows(name: str, sweep: Sweep, tables: Mapping[str, TableFile]) -> pa.Table | Streamed:
-    """A derived table, of the sweep and of the tables of its stages (`Declaration.made_of`)."""
+    """Make a derived table from a sweep and from tables of its stages, those of `Declaration.made_of`."""
     if name in OF_SWEEPS:
         return OF_SWEEPS[name][1](sweep, tables)
     made: pa.Table | Streamed = resolve_name(DECLARED[name].rows)(tables)
@@ -99,19 +99,19 @@ def derived_rows(name: str, sweep: Sweep, tables: Mapping[str, TableFile]) -> pa
 
 
 def _has(sweep: Sweep, name: str) -> bool:
-    """Whether a sweep has a derived table: its sections, or what else asks for it, and the measures that it needs."""
+    """Whether a sweep has a derived table: it is requested, and `static` has the measures that the table needs."""
     table = DECLARED[name]
     asked = OF_SWEEPS[name][0](sweep) if name in OF_SWEEPS else all(map(sweep.entries, table.sections))
     return bool(asked) and not lacking(sweep.choice("static"), table.measured)
 
 
 def requested_derived(sweep: Sweep) -> list[str]:
-    """Names of the tables that a sweep has besides its stages': those of DERIVED, then verification."""
+    """Names of the tables that a sweep has in addition to those of its stages; the last is verification."""
     return [*(name for name in DERIVED if _has(sweep, name)), "verification"]
 
 
 def requested_stages(sweep: Sweep) -> list[str]:
-    """Names of the stages that a sweep requests, its papers' numbers included, in the order of STAGES."""
+    """Names of the stages that a sweep requests, also for its papers' numbers, in the order of STAGES."""
     requested = {name for name in STAGES if sweep.entries(name)}
     requested |= {name for name, stage in STAGES.items() if stage.request_for_network(None, None) is not None}
     requested |= expected_requests(sweep.papers).keys()
@@ -120,7 +120,7 @@ def requested_stages(sweep: Sweep) -> list[str]:
 
 
 def input_files(sweep: Sweep) -> list[str]:
-    """Files, besides the configuration, that results depend on: those that it names, its papers' numbers."""
+    """Files on which results depend in addition to the configuration: those that it names, and papers' numbers."""
     return [
         *(str(located(file)) for file in named_files(sweep)),
         *(str(EXPECTED / f"{paper.lower()}.csv") for paper in sweep.papers),
@@ -128,7 +128,7 @@ def input_files(sweep: Sweep) -> list[str]:
 
 
 def named_files(sweep: Sweep) -> list[str]:
-    """Graphs, demands, cost models, routing tables, messages: the files that a configuration names."""
+    """Files that a configuration names: graphs, demands, cost models, routing tables, messages; each once."""
     files: list[str] = []
     for entry in sweep.topologies:
         if isinstance(entry, str):
@@ -143,7 +143,7 @@ def named_files(sweep: Sweep) -> list[str]:
 
 
 def requested_files(sweep: Sweep) -> list[Path]:
-    """The files that the stages' requests name, each once. Raises BadInput with the place in the configuration."""
+    """Files that the requests of all stages name, each once. Raises BadInput with the place in the configuration."""
     found: dict[Path, None] = {}
     for name, stage in STAGES.items():
         for number, entry in enumerate(sweep.entries(name)):
@@ -154,9 +154,9 @@ def requested_files(sweep: Sweep) -> list[Path]:
 
 
 def requested_points(sweep: Sweep) -> list[Point]:
-    """Every point, stage by stage, each once.
+    """All points of a sweep, stage by stage, each once.
 
-    Raises BadInput or Refused with the place in the configuration that is wrong.
+    Raises BadInput or Refused with the place of the error in the configuration.
     """
     if sweep.papers and (missing := lacking(sweep.choice("static"), [column.name for column in STATIC])):
         with at(sweep, ("papers",)):
@@ -173,9 +173,9 @@ def requested_points(sweep: Sweep) -> list[Point]:
 
 
 def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
-    """Every point of a sweep whose results go to `folder`, with its estimated seconds.
+    """Every point of a sweep → its estimated seconds.
 
-    Raises BadInput if one is wrong, Refused if there are too many, or too little room for their results.
+    Raises BadInput for an error in the configuration, Refused for too many points or too little room in `folder`.
     """
     points = estimates(requested_points(sweep))
     store.check_room(
@@ -185,7 +185,7 @@ def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
 
 
 def points_table(points: Mapping[Point, float]) -> pa.Table:
-    """A row (torusweep.all_columns: POINTS) for every point."""
+    """Make the table `points`, with a row for every point. points: point → estimated seconds."""
     rows = [
         {**point.record(), "key": point.key, "entry": point.entry, "estimated_seconds": cost}
         for point, cost in points.items()

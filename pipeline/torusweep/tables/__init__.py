@@ -1,1 +1,1 @@
-"""Tables on disk: columns, shards, manifest, lock."""
+"""Tables and how they are stored: columns, Parquet files, shards of finished points, manifest, lock."""

@@ -1,8 +1,8 @@
-"""Somebody else's file, read by a process of its own: it may die, hang, or want all memory, without this one.
+"""Read an untrusted file in a separate process, which may crash, hang or use up memory without harm to this process.
 
-Libraries that read Parquet end their process on some damaged files. The child gets a function's name, its arguments as
-JSON and the file's bytes; it sends back JSON and a table, or why there is none. Python and the libraries take a third
-of a second to start. So one process is kept, which has them and reads no file: it forks the child for each.
+Libraries that read Parquet crash on some damaged files. A child process gets the name of a function, its arguments as
+JSON, and the file's bytes. It sends back JSON and a table, or the reason why there is none. Python and the libraries
+take a third of a second to start. So a server process that has loaded them is kept, which forks a child for each file.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ import pyarrow as pa
 
 from torusweep.errors import BadInput, Refused, one_line
 
-SECONDS = 120.0  # that a child may take for its answer, a slow server's time included
-SPARE = 1 << 30  # bytes that a child takes besides what it reads: its libraries and their threads
+SECONDS = 120.0  # time limit of a child, which includes the time of a slow web server
+SPARE = 1 << 30  # bytes of memory for a child's libraries and threads, in addition to what it reads
 DIED = "it ended the process that read it ({}): it is damaged, or was made to do so"
-_KEPT: list[Any] = []  # the process that is kept; the folder and the environment in which it began
+_KEPT: list[Any] = []  # the server process, and the folder and environment in which it was started
 _LOCK = threading.Lock()
 
 
 class Sent(NamedTuple):
-    """What a child found: numbers and texts, and a table (None where there is none)."""
+    """The result of a child: numbers and texts by name, and a table or None."""
 
     about: dict[str, Any]
     table: pa.Table | None
@@ -43,15 +43,15 @@ class Sent(NamedTuple):
 def apart(
     function: str, arguments: Mapping[str, Any], content: bytes = b"", *, memory: int, seconds: float = SECONDS
 ) -> Sent:
-    """Call a function in a process of its own.
+    """Call a function in a child process.
 
-    function   "module:name" of one that takes the content and the arguments by name, and returns `Sent`
-    arguments  that JSON can write
-    content    bytes of the file, or none
-    memory     bytes that what it reads may take
-    seconds    after which the process is killed
+    function   "module:name" of a function that takes `content` and, by name, the arguments, and returns `Sent`
+    arguments  arguments by name; JSON must be able to represent them
+    content    bytes of the file; may be empty
+    memory     bytes of memory that the function may take
+    seconds    time limit after which the child is killed
 
-    Raises BadInput and Refused as the function does, ValueError where it fails, dies, or takes too long or too much.
+    Raises BadInput and Refused if the function does, and ValueError if it fails, dies, or takes too long or too much.
     """
     request = {"function": function, "arguments": dict(arguments), "memory": memory, "seconds": ceil(seconds)}
     with _LOCK:
@@ -63,13 +63,13 @@ def apart(
                 process.stdin.flush()
             about = json.loads(process.stdout.readline())
             table = pa.ipc.open_stream(process.stdout).read_all() if about.get("table") else None
-        except (ValueError, OSError, pa.ArrowException):  # the answer ends before its end
+        except (ValueError, OSError, pa.ArrowException):  # the answer is incomplete
             status = process.wait(SECONDS)
             if status == 128 + signal.SIGALRM:
                 raise ValueError(f"no answer within {seconds:.0f} s") from None
             how = signal.Signals(status - 128).name if status > 128 else f"status {status}"
             raise ValueError(DIED.format(how)) from None
-        except BaseException:  # as Ctrl-C
+        except BaseException:  # such as Ctrl-C
             end()
             raise
     if "refused" in about:
@@ -80,9 +80,9 @@ def apart(
 
 
 def _kept() -> Any:
-    """The process that is kept, started where there is none; it ends with a child that does not end well.
+    """The server process, which is started if none runs. It ends when a child ends with an error.
 
-    It sees the folder and the environment in which it began, so that others need another one.
+    It has the folder and the environment of its start, so a new server is started if these have changed.
     """
     folder = os.stat(".")
     here = folder.st_dev, folder.st_ino, dict(os.environ)
@@ -98,7 +98,7 @@ def _kept() -> Any:
 
 
 def end() -> None:
-    """End the process that is kept, and a child that still reads."""
+    """Kill the server process and its child."""
     if _KEPT:
         process = _KEPT[0]
         _KEPT.clear()
@@ -111,7 +111,7 @@ def end() -> None:
 
 
 def _forget() -> None:
-    """In a fork of ours: the process that is kept answers to us alone."""
+    """Forget the server process in a fork of this process: the server answers to the original process only."""
     global _LOCK
     _LOCK = threading.Lock()
     for process in _KEPT[:1]:
@@ -124,9 +124,9 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def _serve() -> None:
-    """The process that is kept: each request from standard input goes to a child, which answers to standard output."""
+    """Run the server: fork a child for each request on standard input. The child answers on standard output."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # keeps what libraries print out of the answers
     while line := sys.stdin.buffer.readline():
         request = json.loads(line)
         content, function = sys.stdin.buffer.read(request["bytes"]), resolve_name(request["function"])
@@ -139,7 +139,7 @@ def _serve() -> None:
 
 
 def _answer(function: Callable[..., Sent], request: dict[str, Any], content: bytes, answers: Any) -> None:
-    """The child, which has one file to read."""
+    """Run a child: call the function within its limits, write its result or the reason why it failed, and exit."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(request["seconds"])
     limit = _memory_now() + len(content) + request["memory"] + SPARE
@@ -159,11 +159,11 @@ def _answer(function: Callable[..., Sent], request: dict[str, Any], content: byt
         with pa.ipc.new_stream(answers, table.schema) as writer:
             writer.write_table(table)
     answers.flush()
-    os._exit(0)  # no thread of a library that read the file has a say in how this ends
+    os._exit(0)  # at once, whatever the threads of a library that read the file do
 
 
 def _memory_now() -> int:
-    """Bytes of this process's own data, as RLIMIT_DATA counts them."""
+    """Bytes of this process's data segment, as RLIMIT_DATA counts them."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
     return SPARE

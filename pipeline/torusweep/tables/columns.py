@@ -1,4 +1,4 @@
-"""A column's declaration, and the Arrow schema of several. Each stage declares its own in columns.py."""
+"""Declarations of columns, and their Arrow schema. Each stage declares the columns of its table in its columns.py."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
-NUMBERS = ("int64", "double")  # types of columns
-PURE = "1"  # unit of a share, a ratio, a seed
+NUMBERS = ("int64", "double")  # types of columns of numbers
+PURE = "1"  # unit of a pure number, such as a share, a ratio or a seed
 
 
 class Column(NamedTuple):
     """A column of a table.
 
-    type    an Arrow type's alias, list<…>, map<string, …> or struct<name: …>
-    unit    of every number; PURE where it is a number and nothing else
-    better  of every number: which way is better; neither: it was asked for, or says nothing of how good a network is
-    stored  of floating-point numbers: by place, where hardly any occurs twice (torusweep.tables.parquet)
+    type    Arrow type: an alias, list<…>, map<string, …> or struct<name: …>
+    unit    unit of the column's numbers; PURE for numbers without a unit, "" for other values
+    better  whether more or less is better in a network; neither for numbers that were requested, or do not measure it
+    stored  encoding of floating-point numbers: by place if hardly any number occurs twice (torusweep.tables.parquet)
     """
 
     name: str
@@ -29,44 +29,44 @@ class Column(NamedTuple):
 
     @property
     def metadata(self) -> dict[str, str]:
-        """Metadata of its field in an Arrow schema."""
+        """Metadata of the column's field in an Arrow schema."""
         stored = {"stored": self.stored} if self.stored == "by place" else {}
         return {"unit": self.unit, "meaning": self.meaning, **stored}
 
     @property
     def printed_unit(self) -> str:
-        """The unit where a reader sees it; '' of a pure number."""
+        """The unit to print; '' for pure numbers."""
         return "" if self.unit == PURE else self.unit
 
     def cost(self, values: Any) -> Any:
-        """An array of its numbers, negated where more is better: less is better."""
+        """An array of the column's numbers, negated if more is better, so that less is always better."""
         return -values if self.better == "more" else values
 
 
-# of several tables: pairs of terminals that a routing has no route for (torusweep.traffic.given.Lost)
+# columns of several tables, on pairs of terminals for which a routing has no route (torusweep.traffic.given.Lost)
 LOST = (
     Column(
         "lost_pairs",
         "int64",
         "pairs",
-        "ordered pairs of terminals without a route: faults break all that the routing has, or a user's table has no "
-        "row for them; 0: every pair has one, or the network was in parts before any fault",
+        "number of ordered pairs of terminals without a route, because faults break all routes, or a user's table has "
+        "no row for the pair; 0 if all pairs have routes, or the network was not connected before any fault",
         "less",
     ),
     Column("lost_share", "double", PURE, "lost_pairs / all ordered pairs of terminals", "less"),
-    Column("lost_examples", "list<string>", "", "the first of these pairs, as nodes: 1 → 2"),
+    Column("lost_examples", "list<string>", "", "the first pairs without a route, as nodes: 1 → 2"),
 )
 LOST_TRAFFIC = Column(
     "lost_traffic",
     "double",
     PURE,
-    "share of the traffic that is between lost pairs and is not sent; loads are those of the rest",
+    "share of the traffic that is between pairs without a route and is not sent; loads are of the other traffic",
     "less",
 )
 
 
 def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
-    """The columns' Arrow schema, with units and meanings in the fields' metadata."""
+    """The Arrow schema of columns, with units and meanings in the metadata of its fields."""
     return pa.schema([pa.field(column.name, _arrow_type(column.type), metadata=column.metadata) for column in columns])
 
 

@@ -1,7 +1,7 @@
-"""Find the configuration of a folder's tables, by its copy in the folder and the files that it names.
+"""Check which configuration the tables of a results folder belong to, by digests in the folder's manifest.
 
-A run reads a configuration once. It copies its bytes into the folder, and every step reads the copy. The manifest has
-the digests of the copy and of the files that it names; a table of another configuration is never listed beside them.
+A run reads a configuration once, and copies it into the folder. Every step reads the copy. The manifest has the digests
+of the copy and of the files that it names. It never lists tables of another configuration.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ CONFIGURATION = "sweep.yaml"
 
 
 def publish_configuration(folder: Path, content: bytes) -> None:
-    """Make a folder's copy of its configuration hold these bytes; one that does keeps its time."""
+    """Write a folder's copy of its configuration. A copy that has the same content is not touched."""
     if _copied(folder) != store.digest(content):
         store.publish(folder / CONFIGURATION, content)
 
 
 def holds(folder: Path, config: str) -> bool:
-    """Whether a folder's copy of a configuration, and the one that its tables are of, have this digest.
+    """Whether both the folder's copy of the configuration and the configuration of its tables have this digest.
 
-    True of a folder whose manifest is missing or damaged: a run finds that by itself.
+    True if the manifest is missing or damaged; a run then finds this out by itself.
     """
     try:
         manifest = store.read_manifest(folder)
@@ -36,9 +36,9 @@ def holds(folder: Path, config: str) -> bool:
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether a sweep was made to its end, of the configuration whose copy the folder has, and has all its tables.
+    """Whether a folder has a completed sweep: all tables of the configuration whose copy it has.
 
-    Options of Snakemake such as --until make less of it. A step that fails, as on a full disk, leaves its table out.
+    A sweep is not complete after an option of Snakemake such as --until, or a failed step, for example on a full disk.
     """
     if not (folder / store.CHECKED).exists():
         return False
@@ -51,9 +51,9 @@ def is_complete(folder: Path) -> bool:
 
 
 def notes_of(manifest: Mapping[str, Any], modules: str) -> list[str]:
-    """What a reader of a folder should know: what its tables leave out, and which of them another version computed.
+    """Notes for readers of a folder: what its tables leave out, and which stages another version computed.
 
-    modules  the module of a stage, with {} for its name
+    modules  name of a stage's module, with {} in place of the stage's name
     """
     stages = manifest.get("stage", {}).items()
     other = sorted(name for name, code in stages if code != digest_of_code(sources_of(modules.format(name))))
@@ -62,13 +62,13 @@ def notes_of(manifest: Mapping[str, Any], modules: str) -> list[str]:
 
 
 def digests_of(files: Iterable[str]) -> dict[str, str]:
-    """sha256 of the content of files. Raises BadInput for one that cannot be read."""
+    """Name of each file → sha256 of its content. Raises BadInput for a file that cannot be read."""
     found = {}
     for file in files:
         try:
             path = located(file)
             if not path.is_file() and path.exists():
-                raise ValueError("no regular file")  # a pipe would be waited for
+                raise ValueError("no regular file")  # reading a pipe could block
             found[file] = store.file_digest(path)
         except (OSError, ValueError) as error:
             raise unreadable(Path(file), error, "a file") from None
@@ -76,14 +76,14 @@ def digests_of(files: Iterable[str]) -> dict[str, str]:
 
 
 def expect_same(files: Mapping[str, str]) -> None:
-    """Raise BadInput where a file has another digest (`digests_of`) than it had."""
+    """Raise BadInput if a file has changed. files: name → earlier digest, from `digests_of`."""
     for file, digest in digests_of(files).items():
         if files[file] != digest:
             raise BadInput(f"{printable(file)} changed while the sweep ran: nothing of it is kept; run the sweep again")
 
 
 def _copied(folder: Path) -> str:
-    """The digest of a folder's copy of its configuration; '' where there is none."""
+    """Digest of a folder's copy of its configuration; '' without a copy."""
     path = folder / CONFIGURATION
     try:
         return store.file_digest(path) if path.is_file() else ""

@@ -1,8 +1,8 @@
-"""What a row depends on besides its point: files by their contents, and the code that computes it, import by import.
+"""Digests of everything besides its point on which a row depends: contents of files, and the code that computes it.
 
-A module's sources are found without importing it, in the text of each: import statements, also inside functions,
-`#include`, and texts `"module:function"`, by which tables name what is imported when it is used. A kernel's folder
-counts as a whole, since its backends are imported by name. Nothing is left out by the name of its file.
+The sources that a module uses are found without importing it, by searching texts for import statements (also inside
+functions), `#include`, and strings `"module:function"`, which name what is imported on use. A kernel's folder counts as
+a whole, because its backends are imported by name. No source is excluded by its file name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _IMPORT = re.compile(
 
 
 def file_digest(file: Path) -> str:
-    """sha256 of a file's contents. Raises BadInput where it cannot be read."""
+    """sha256 of a file's contents. Raises BadInput if the file cannot be read."""
     try:
         with file.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
@@ -39,12 +39,12 @@ def file_digest(file: Path) -> str:
 
 @cache
 def program_digest() -> str:
-    """sha256 of all that makes tables and pages from the stages' tables: cheap, so that any change makes them anew."""
+    """sha256 of the whole program. Derived tables and pages take little time, and are made again after any change."""
     return digest_of_code(file for file in source_files() if file.startswith("torusweep/"))
 
 
 def digest_of_code(files: Iterable[str]) -> str:
-    """sha256 of sources by their names inside the packages: the same wherever these are installed."""
+    """sha256 of sources and of their names within the packages; it does not depend on where these are installed."""
     digest = hashlib.sha256()
     for name in sorted(files):
         digest.update(f"{name}\0{file_digest(source_files()[name])}\0".encode())
@@ -52,7 +52,7 @@ def digest_of_code(files: Iterable[str]) -> str:
 
 
 def sources_of(module: str) -> set[str]:
-    """Sources that a module's results depend on: its own, and those of all that it imports, directly or not."""
+    """Names of all sources on which a module's results depend: its own, and those that it imports in any depth."""
     waiting, found = source_of(module), set[str]()
     while waiting:
         file = waiting.pop()
@@ -65,7 +65,7 @@ def sources_of(module: str) -> set[str]:
 
 @cache
 def imports_of(file: str) -> list[str]:
-    """Sources of ours that a source imports or includes. Its text is searched: a syntax tree takes 20 times as long."""
+    """Sources of our packages that a source imports or includes. They are found by text search, which is fast."""
     found: list[str] = []
     text = source_files()[file].read_text(encoding="utf-8")
     for package, names, module, header in _IMPORT.findall(text):
@@ -77,20 +77,20 @@ def imports_of(file: str) -> list[str]:
 
 
 def source_of(name: str) -> list[str]:
-    """The source of a module of ours."""
+    """Name of the source of a module, in a list; [] for a module that is not in our packages."""
     path = name.replace(".", "/")
     return [file for file in (f"{path}.py", f"{path}/__init__.py") if file in source_files()]
 
 
 @cache
 def _within(start: str) -> list[str]:
-    """Sources whose names start so."""
+    """Names of the sources that begin with a text."""
     return [file for file in source_files() if file.startswith(start)]
 
 
 @cache
 def source_files() -> dict[str, Path]:
-    """Every source file of our packages; named as in torusweep_kernels/backend.py."""
+    """All source files of our packages: name, such as torusweep_kernels/backend.py → path."""
     return {
         file.relative_to(root).as_posix(): file
         for package, root in _ROOTS.items()

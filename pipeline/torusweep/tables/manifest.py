@@ -1,4 +1,4 @@
-"""The schema of manifest.json. Every manifest that is read is validated: results folders are copied and shared."""
+"""The schema of manifest.json. Every manifest is validated when it is read, because results folders are shared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]  # of a stage or table: no path, no option
+Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]  # name of a stage or table; it cannot be a path or option
 Count = Annotated[int, Field(ge=0, le=1 << 48)]
 
 
@@ -16,7 +16,7 @@ class _Strict(BaseModel):
 
 
 class TableEntry(_Strict):
-    """A published table. footer_sha256: torusweep.tables.store.footer_digest."""
+    """A published table: digests of its file and of the file's footer (`footer_digest`), and number of rows."""
 
     sha256: Digest
     footer_sha256: str = ""
@@ -24,7 +24,7 @@ class TableEntry(_Strict):
 
 
 class Software(_Strict):
-    """Versions of what computed."""
+    """Versions of the software that computed a result."""
 
     torusweep: str = ""
     commit: str = ""
@@ -33,7 +33,7 @@ class Software(_Strict):
 
 
 class ShardEntry(Software):
-    """A shard whose rows are in a table, and where it came from."""
+    """A shard whose rows are in a table, and how, where and when the shard was computed."""
 
     sha256: Digest
     rows: Count
@@ -49,7 +49,7 @@ class ShardEntry(Software):
 
 
 class Failure(_Strict):
-    """A point without a row. point: in words."""
+    """A point that failed, and therefore has no row. point: the request in words."""
 
     stage: Name
     topology: str
@@ -58,7 +58,7 @@ class Failure(_Strict):
 
 
 class Configuration(_Strict):
-    """The configuration that the sweep was made from. files: digests of those that it names, by path."""
+    """The configuration of the sweep. files: path of each file that the configuration names → digest of the file."""
 
     sha256: str = ""
     text: str = ""
@@ -66,7 +66,7 @@ class Configuration(_Strict):
 
 
 class Manifest(_Strict):
-    """manifest.json. stage: the digest of the code of each stage. notes: torusweep.sweeps.left_out."""
+    """Contents of manifest.json. stage: name → digest of the stage's code. notes: see torusweep.sweeps.left_out."""
 
     sweep: str = "networks"
     description: str = ""
@@ -81,6 +81,6 @@ class Manifest(_Strict):
 
 
 def checked(content: bytes) -> dict[str, Any]:
-    """The manifest of a file's content; keys that this version does not know are left out. Raises ValueError."""
+    """Read and validate a manifest. Keys that this version does not know are left out. Raises ValueError if invalid."""
     manifest = Manifest.model_validate_json(content).model_dump(exclude_unset=True)
     return {"tables": {}, "shards": [], "failed": [], **manifest}

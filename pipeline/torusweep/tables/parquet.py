@@ -1,6 +1,6 @@
-"""Tables as Parquet files: the same bytes for the same rows; read whole, or only the rows of some numbers.
+"""Write and read tables as Parquet files. Equal rows give equal bytes, and rows can be read selectively.
 
-Somebody else's tables and matrices, CSV or Parquet, read with limits, and refused in one line.
+Tables and matrices of users (CSV or Parquet) are read with limits on memory, and refused with an error of one line.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from torusweep.quantities import counted
 from torusweep.tables.apart import Sent, apart
 
 SCHEMA_VERSION = 1
-HOLE = 1 << 13  # bytes between columns that cost less to read than another request
-MOST_SECONDS = 600.0  # that reading a file may take
+HOLE = 1 << 13  # bytes between columns that take less time to read than another request
+MOST_SECONDS = 600.0  # time limit for reading a file
 ROW_GROUP = 1 << 16  # rows; a reader of some sizes or families skips the other groups
 # Peak memory per byte of the file: a row takes at least 6 bytes of CSV, and 24 bytes as numbers, which are copied.
 MEMORY_PER_BYTE = 16
-COPIES = 3  # of a Parquet file's numbers that are in memory at a time
+COPIES = 3  # number of copies of a Parquet file's numbers that are in memory at a time
 
 
 class Streamed(NamedTuple):
-    """Rows of a table that are made when they are written: its schema, and its parts, of any sizes."""
+    """A table whose rows are made while it is written: its schema, and parts of any number of rows."""
 
     schema: pa.Schema
     parts: Iterable[pa.Table]
 
 
 def parquet(table: pa.Table | Streamed, metadata: dict[str, str]) -> bytes:
-    """The table as a Parquet file, the same bytes for the same rows however they were put together."""
+    """The bytes of a Parquet file with a table. They do not depend on how the rows are divided into parts or chunks."""
     sink = pa.BufferOutputStream()
     write_parquet(sink, table, metadata)
     return sink.getvalue().to_pybytes()
 
 
 def write_parquet(sink: Any, table: pa.Table | Streamed, metadata: dict[str, str]) -> int:
-    """Write `parquet` to a file, a row group at a time; how many rows the table has."""
+    """Write the bytes of `parquet` to a file, one row group at a time. Returns the number of rows."""
     schema = table.schema.with_metadata({"schema_version": str(SCHEMA_VERSION), **metadata})
     parts, rows = table.parts if isinstance(table, Streamed) else [table], 0
     with parquet_writer(sink, schema) as writer:
@@ -58,7 +58,7 @@ def write_parquet(sink: Any, table: pa.Table | Streamed, metadata: dict[str, str
 
 
 def row_groups(empty: pa.Table, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The rows of the parts, ROW_GROUP at a time, each group a copy of its own; of no rows, one group."""
+    """Yield the rows of all parts in tables of ROW_GROUP rows, each a copy; if there are none, a table without rows."""
     left, written = empty, False
     for part in parts:
         whole = pa.concat_tables([left, part.replace_schema_metadata(empty.schema.metadata)])
@@ -73,17 +73,17 @@ def row_groups(empty: pa.Table, parts: Iterable[pa.Table]) -> Iterator[pa.Table]
 
 @contextlib.contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Refuse a table that is no Parquet file, though its digest is its manifest's: whoever altered one altered both."""
+    """Turn errors of reading a table into BadInput, for a file that was altered together with its manifest."""
     try:
         yield
-    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # names of columns that are no UTF-8
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # UnicodeDecodeError: columns' names not in UTF-8
         raise BadInput(f"{path} is damaged ({one_line(error)}): delete it and run the sweep again") from None
 
 
 class TableFile:
-    """A Parquet file's rows, of which what is asked for is read. It holds the file's bytes, or its path.
+    """A table in a Parquet file, of which only the requested parts are read. Methods raise BadInput if it is damaged.
 
-    path: what refusals call it. All raise BadInput where it is damaged.
+    file: the file's bytes, or its path; path: the file's name in error messages
     """
 
     def __init__(self, file: bytes | Path, path: Path = Path("the table")) -> None:
@@ -93,14 +93,14 @@ class TableFile:
 
     @property
     def _file(self) -> pq.ParquetFile:
-        """Open; what it knows of its columns takes more memory than a small file's bytes."""
+        """The opened file. It is not kept, because its metadata take more memory than the bytes of a small file."""
         return parquet_file(self._content)
 
     def __len__(self) -> int:
         return self._rows
 
     def read(self, columns: Sequence[str]) -> pa.Table:
-        """Some columns of all rows."""
+        """Read the named columns of all rows."""
         with readable(self._path):
             return valid(self._file.read(list(columns)))
 
@@ -113,7 +113,7 @@ class TableFile:
                     raise BadInput(f"{self._path}: column {name}: {got}; run the sweep again ('torusweep run CONFIG')")
 
     def groups(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """All rows, some ROW_GROUP at a time. columns: None for all"""
+        """Yield all rows, one row group at a time. columns: names of columns to read; None for all."""
         file = self._file
         for number in range(file.num_row_groups):
             with readable(self._path):
@@ -121,7 +121,7 @@ class TableFile:
             yield rows
 
     def take(self, places: np.ndarray) -> pa.Table:
-        """The rows at these places, int64[…], in their order."""
+        """Read the rows with these numbers, int64[…], in the given order."""
         if np.array_equal(places, np.arange(len(self))):
             return pa.concat_tables([self.schema.empty_table(), *self.groups()])
         order = np.argsort(places, kind="stable")
@@ -139,29 +139,29 @@ class TableFile:
 
 
 def valid(rows: pa.Table) -> pa.Table:
-    """The rows. Raises pyarrow.ArrowInvalid for texts that are no UTF-8: Arrow reads them, who uses them fails."""
+    """Return the rows. Raises pyarrow.ArrowInvalid for texts that are not UTF-8, which Arrow reads without an error."""
     rows.validate(full=True)
     return rows
 
 
 def arrow_places(places: np.ndarray) -> Any:
-    """An Arrow array of int64[…]; `pa.array` would import pandas, which takes a third of a second."""
+    """Convert int64[…] to an Arrow array, without `pa.array`, which would import pandas (a third of a second)."""
     content = np.ascontiguousarray(places, np.int64)
     return pa.Array.from_buffers(pa.int64(), len(content), [None, pa.py_buffer(content.tobytes())])
 
 
 def parquet_file(file: Path | bytes | pa.Buffer) -> pq.ParquetFile:
-    """A Parquet file, opened; its pages' checksums are looked at. Of bytes, Arrow has a copy."""
+    """Open a Parquet file given by its path or bytes. Checksums of its pages are verified. Bytes are copied."""
     content = arrow_buffer(file) if isinstance(file, bytes) else file
     source = content if isinstance(content, Path) else pa.BufferReader(content)
     return pq.ParquetFile(source, page_checksum_verification=True)
 
 
 def parquet_writer(sink: Any, schema: pa.Schema, level: int | None = None) -> pq.ParquetWriter:
-    """A writer of row groups. Columns of which hardly any number occurs twice (`Column`) are stored by place: the first
-    bytes of all numbers, then the second, and so on. They take a quarter less than number by number.
+    """Make a writer of row groups. level: compression level of zstd; None for Arrow's default, which is fast.
 
-    level  of zstd; by default Arrow's own, which is quick
+    Columns that are `stored` by place have the first bytes of all their numbers, then the second bytes, and so on. This
+    takes a quarter less space if hardly any number occurs twice.
     """
     by_place = [
         f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
@@ -169,7 +169,7 @@ def parquet_writer(sink: Any, schema: pa.Schema, level: int | None = None) -> pq
         if (field.metadata or {}).get(b"stored") == b"by place"
     ]
     by_value: Any = True
-    if by_place:  # the others have to be named, with what is in them
+    if by_place:  # the paths of all other columns must be listed
         empty = pa.BufferOutputStream()
         pq.write_table(schema.empty_table(), empty)
         there = parquet_file(empty.getvalue()).schema
@@ -187,11 +187,11 @@ def parquet_writer(sink: Any, schema: pa.Schema, level: int | None = None) -> pq
 
 
 def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> pa.Table:
-    """Somebody else's Parquet file, which no manifest knows, read by a process of its own.
+    """Read a user's Parquet file in a separate process (torusweep.tables.apart).
 
-    memory     bytes that its rows may take: a few kilobytes can stand for billions of equal ones
-    most_rows  that have a use; None: any number
-    Raises Refused for more, and ValueError where it is no Parquet file, a damaged one, or one that ends the process.
+    memory     bytes of memory that its rows may take; a few kilobytes can contain billions of equal rows
+    most_rows  greatest number of rows; None for any number
+    Raises Refused for more rows or memory, and ValueError for a file that is damaged, no Parquet, or crashes a reader.
     """
     given = {"memory": memory, "most_rows": most_rows}
     found = apart("torusweep.tables.parquet:decoded", given, content, memory=COPIES * memory, seconds=MOST_SECONDS)
@@ -201,9 +201,9 @@ def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> 
 
 
 def decoded(content: bytes, *, memory: int, most_rows: int | None) -> Sent:
-    """What `foreign_table` asks its process for: texts stay in their dictionaries until their bytes are counted.
+    """Read a user's Parquet file in the process of `foreign_table`. Texts are only decoded after counting their bytes.
 
-    Raises Refused as it does, and pyarrow.ArrowException, OSError or ValueError where it is no Parquet file.
+    Raises Refused where `foreign_table` does, and pyarrow.ArrowException, OSError or ValueError for another file.
     """
     about = pq.read_metadata(pa.BufferReader(content))
     if most_rows is not None and about.num_rows > most_rows:
@@ -234,7 +234,7 @@ def decoded(content: bytes, *, memory: int, most_rows: int | None) -> Sent:
 
 
 def _bytes_of(column: pa.ChunkedArray[Any]) -> int:
-    """Bytes of a column's values, each written out: those of a dictionary as often as rows have them."""
+    """Number of bytes of a column's values if each is written out; values of a dictionary count once for each row."""
     if not pa.types.is_dictionary(column.type):
         return int(column.nbytes)
     kind = column.type.value_type
@@ -245,11 +245,11 @@ def _bytes_of(column: pa.ChunkedArray[Any]) -> int:
 
 
 def read_rows(content: bytes | Any, *, checked: bool = False, where: Mapping[str, int] | None = None) -> pa.Table:
-    """What a Parquet file holds, its pages' checksums looked at if `checked`.
+    """Read the rows of a Parquet file, without `pq.read_table`, which takes a third of a second to import.
 
-    content  bytes, or a path or open file, of which only what is needed is read
+    content  bytes of the file, or its path or an open file, of which only the necessary parts are read
+    checked  whether to verify the checksums of pages
     where    as for `open_table`; row groups whose statistics exclude these values are not read
-    `pq.read_table` and `pyarrow.dataset` would take a third of a second to import.
     """
     source = pa.BufferReader(arrow_buffer(content)) if isinstance(content, bytes) else content
     file = pq.ParquetFile(source, page_checksum_verification=checked)
@@ -260,12 +260,12 @@ def read_rows(content: bytes | Any, *, checked: bool = False, where: Mapping[str
 
 
 def stored_schema(content: bytes) -> pa.Schema:
-    """The columns of a Parquet file, and their types."""
+    """Schema of the Parquet file with this content."""
     return pq.read_schema(pa.BufferReader(arrow_buffer(content)))
 
 
 def spans(file: pq.ParquetFile, group: int, columns: Sequence[str]) -> list[tuple[int, int]]:
-    """(begin, end) of the bytes that hold some columns of a row group, in order; those that are near are one."""
+    """(begin, end) of the bytes of the named columns in a row group, in order; ranges close together are combined."""
     about, found = file.metadata.row_group(group), list[tuple[int, int]]()
     chunks = [about.column(number) for number in range(about.num_columns)]
     wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
@@ -278,7 +278,7 @@ def spans(file: pq.ParquetFile, group: int, columns: Sequence[str]) -> list[tupl
 
 
 def may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool:
-    """Whether a row group's least and greatest values of some columns leave room for rows with these values."""
+    """Whether a row group may have rows with these values, by the least and greatest values of its columns."""
     columns = [file.metadata.row_group(group).column(number) for number in range(file.metadata.num_columns)]
     bounds: dict[str, Any] = {column.path_in_schema: column.statistics for column in columns}
     known = [(bounds[name], value) for name, value in where.items() if bounds[name] and bounds[name].has_min_max]
@@ -286,10 +286,10 @@ def may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool
 
 
 def arrow_buffer(content: bytes) -> pa.Buffer:
-    """A copy of the bytes that Arrow owns.
+    """Copy bytes into a buffer that Arrow owns.
 
-    Arrow's threads may release a file's buffer after the main thread has begun to exit. To release Python's bytes they
-    need the interpreter's lock, which is gone by then: the process aborts (status 134).
+    Arrow's threads may release a file's buffer after the main thread has begun to exit. To release bytes of Python they
+    would need the interpreter's lock, which no longer exists then, and the process would abort (status 134).
     """
     copy = pa.BufferOutputStream()
     copy.write(content)
@@ -299,14 +299,14 @@ def arrow_buffer(content: bytes) -> pa.Buffer:
 def read_foreign(
     path: Path, *, what: str, columns: Sequence[str], most_rows: int, memory: int
 ) -> pa.Table | np.ndarray:
-    """A table with names of columns, or float64[lines, columns] of a CSV file that has none.
+    """Read a user's table, CSV or Parquet. A CSV file without a header gives float64[lines, columns].
 
-    what       the file should be, for refusals: "demand file"
-    columns    that it should have, for refusals
-    most_rows  of a Parquet file
-    memory     bytes that it may take
+    what       kind of file that is expected, for error messages: "demand file"
+    columns    names of the expected columns, for error messages
+    most_rows  greatest number of rows of a Parquet file
+    memory     bytes of memory that the table may take
 
-    Raises BadInput where it cannot be read, Refused where it is too large.
+    Raises BadInput if the file cannot be read, and Refused if it is too large.
     """
     most = memory // MEMORY_PER_BYTE
     content = content_of(path, what=f"a {what}", most_bytes=most, remedy=": list fewer pairs")
@@ -322,14 +322,14 @@ def read_foreign(
 
 
 def content_of(path: Path, *, what: str, most_bytes: int, remedy: str, where: str = "") -> bytes:
-    """The bytes of a file.
+    """Read the bytes of a file.
 
-    what        it should be, for refusals: "a GOAL schedule"
-    most_bytes  that it may have
-    remedy      for a larger one, with what goes before it: "; list fewer messages"
-    where       the file's name and a colon, where refusals begin with it
+    what        kind of file that is expected, for error messages: "a GOAL schedule"
+    most_bytes  greatest size of the file
+    remedy      remedy for a larger file, with its separator: "; list fewer messages"
+    where       beginning of error messages: the file's name and a colon, or ""
 
-    Raises BadInput where it cannot be read, Refused where it is too large.
+    Raises BadInput if the file cannot be read, and Refused if it is too large.
     """
     try:
         if path.exists() and not path.is_file():  # opening a pipe would block
@@ -345,7 +345,7 @@ def content_of(path: Path, *, what: str, most_bytes: int, remedy: str, where: st
 
 
 def numbers(column: pa.ChunkedArray[Any], name: str, kind: pa.DataType) -> np.ndarray:
-    """The values of a column, int64[rows] or float64[rows]; `name` is for messages."""
+    """int64[rows] or float64[rows]: the values of a column. Raises BadInput, with its name, for nulls and others."""
     if column.null_count:
         raise BadInput(f"{name}: expected a number in every row, got {counted(column.null_count, 'row')} without")
     try:
@@ -357,7 +357,7 @@ def numbers(column: pa.ChunkedArray[Any], name: str, kind: pa.DataType) -> np.nd
 
 
 def expect_valid(name: str, is_valid: np.ndarray, values: np.ndarray, what: str) -> None:
-    """Refuse the first value, of a column or a matrix, that is not valid; rows and columns are counted from 1."""
+    """Raise BadInput for the first value of a column or matrix that is not valid; `what` is expected instead."""
     if not is_valid.all():
         place = np.unravel_index(np.argmin(is_valid), is_valid.shape)
         words = ", ".join(f"{what} {at + 1}" for what, at in zip(("row", "column"), place))
@@ -387,6 +387,6 @@ def _is_number(text: str) -> bool:
 
 
 def _with_valid_names(table: pa.Table) -> pa.Table:
-    """Return the table. Raises ValueError if a column's name is not UTF-8, which Arrow decodes on access."""
+    """Return the table. Raises ValueError if the name of a column is not UTF-8, which Arrow notices only on access."""
     _ = table.column_names
     return table

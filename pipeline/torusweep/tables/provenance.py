@@ -1,6 +1,6 @@
-"""Provenance of a result: versions of the software that made it, and the holder of a folder.
+"""Versions of the software that made a result, and locks on results folders.
 
-One run at a time may use a results folder; a second run is told who the first is.
+Only one run at a time may use a results folder. A second run is refused with the name of the first.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ PACKAGES = (
 )
 SOURCES = Path(__file__).resolve().parents[2]
 ROOT = SOURCES.parent
-MANIFEST = ".manifest.lock"  # held while the manifest is updated
-FOLDERS = "shards", "figures", "parts", "logs", "benchmarks"  # of a results folder
+MANIFEST = ".manifest.lock"  # lock file that is held while the manifest is updated
+FOLDERS = "shards", "figures", "parts", "logs", "benchmarks"  # folders inside a results folder
 
 
 @cache
 def software() -> dict[str, Any]:
-    """Versions of torusweep, Python and the packages that compute; `commit` is '' outside a clone."""
+    """Versions of torusweep, Python and the packages that compute results; `commit` is '' outside a git clone."""
     packages = {}
     for name in PACKAGES:
         try:
@@ -55,8 +55,8 @@ def software() -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """The clone's commit, with + if files differ from it."""
-    if not (ROOT / ".git").exists() or SOURCES != ROOT / "pipeline":  # installed below a folder of another project
+    """Commit of the git clone that contains this file, with + if files differ from the commit; '' without a clone."""
+    if not (ROOT / ".git").exists() or SOURCES != ROOT / "pipeline":  # installed inside another project's folder
         return ""
     try:
         described = subprocess.run(
@@ -73,10 +73,10 @@ def _commit() -> str:
 
 @contextlib.contextmanager
 def hold(path: Path) -> Iterator[None]:
-    """Hold the lock file `path`, which names the holder, for a `with` block.
+    """Hold a lock file for a `with` block, and write into the file who holds the lock.
 
-    The kernel drops the lock when the holder dies, however it dies: a file that stays behind locks nothing.
-    Raises BadInput at once, naming the holder, if another process has it.
+    The operating system releases the lock whenever its holder ends, so a file that is left over locks nothing.
+    Raises BadInput at once, with the name of the holder, if another process holds the lock.
     """
     with open_for_writing(path) as file:
         try:
@@ -97,7 +97,7 @@ def hold(path: Path) -> Iterator[None]:
             file.flush()
         except OSError as error:
             with contextlib.suppress(OSError):
-                file.close()  # which writes again what is left
+                file.close()  # tries to write the remaining bytes again
             raise BadInput(
                 f"cannot write {path}: {error.strerror}; make room, or choose another folder with --results"
             ) from None
@@ -109,14 +109,14 @@ def hold(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def wait_for(path: Path) -> Iterator[None]:
-    """Wait for and hold a lock that others hold only briefly, such as a manifest's while two steps update it."""
+    """Wait for a lock that others hold only briefly, such as the manifest's, and hold it for a `with` block."""
     with open_for_writing(path) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def holder(path: Path) -> dict[str, Any] | None:
-    """The holder of the lock file, or of a part's (`…-NAME` beside it); {} if not yet written, None if nobody."""
+    """Who holds a lock file, or the lock file of a part (`…-NAME`): {} if not yet written, None if nobody does."""
     for place in [path, *path.parent.glob(f"{path.name}-*")]:
         with contextlib.suppress(OSError), place.open("r") as file:
             try:
@@ -130,7 +130,7 @@ def holder(path: Path) -> dict[str, Any] | None:
 
 
 def describe_holder(path: Path) -> str:
-    """The holder in words."""
+    """Who holds a lock file, in words."""
     who = holder(path)
     if not who:
         return "another run"
@@ -138,7 +138,7 @@ def describe_holder(path: Path) -> str:
 
 
 def open_for_writing(path: Path) -> Any:
-    """Open the lock file, or make it. Raises BadInput if the folder cannot be written or links lead out of it."""
+    """Open or create a lock file. Raises BadInput if its folder cannot be written, or contains symbolic links."""
     for place in (path.parent, path, *(path.parent / name for name in (*FOLDERS, MANIFEST))):
         if place.is_symlink():
             raise BadInput(

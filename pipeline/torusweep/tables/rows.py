@@ -1,7 +1,7 @@
-"""Rows of a table as records, which become Python objects only when needed.
+"""Rows of a table, which become Python records only when they are needed.
 
-A table of a million rows takes gigabytes as records, and half a gigabyte as Arrow arrays. Its readers want a few
-columns and some thousand rows, so no more of the file is read.
+A table of a million rows takes gigabytes as records, and half a gigabyte as Arrow arrays. Its readers need a few
+columns and some thousand rows, so only these parts of the file are read.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 from torusweep.tables.parquet import ROW_GROUP, TableFile, arrow_places
 
 Record: TypeAlias = Mapping[str, Any]
-NULL = -1  # in place of a place
+NULL = -1  # stands for a missing place
 
 
 def numbers(column: Any) -> np.ndarray:
-    """float64[rows] of a column of numbers, NaN for null. `to_numpy` would import pandas: a third of a second."""
+    """float64[rows]: the numbers of a column, NaN for null. Avoids `to_numpy`, which imports pandas (0.3 s)."""
     values = pc.cast(_whole(column), pa.float64(), safe=False)
     return np.from_dlpack(values.fill_null(np.nan)) if len(values) else np.empty(0)
 
@@ -31,18 +31,18 @@ def _whole(column: Any) -> Any:
 
 
 def _places(column: Any) -> np.ndarray:
-    """int64[rows] of a column of places, NULL for null."""
+    """int64[rows]: the values of a column of row numbers, NULL for null."""
     values = pc.cast(_whole(column), pa.int64()).fill_null(NULL)
     return np.from_dlpack(values) if len(values) else np.empty(0, np.int64)
 
 
 class StoredRows(Sequence[Record]):
-    """Rows of a table, or some of them in an order.
+    """All rows of a table, or selected rows in a given order, as a sequence of records.
 
-    Rows of a list are its records. Rows of a file are read when needed; the records of up to a row group are kept.
+    Rows of a file are read when they are needed. The records of at most ROW_GROUP rows are kept in memory.
 
-    source  the file, or records
-    places  int64[…], places of the rows; None: all
+    source  the table's file, or its records
+    places  int64[…]: numbers of the selected rows in `source`; None for all rows
     """
 
     def __init__(self, source: TableFile | Sequence[Record], places: np.ndarray | None = None) -> None:
@@ -77,7 +77,7 @@ class StoredRows(Sequence[Record]):
         return self.records()
 
     def records(self) -> list[Record]:
-        """All of these rows as Python objects."""
+        """All selected rows as Python records."""
         if not isinstance(self._source, TableFile):
             source = self._source
             return list(source) if self._places is None else [source[at] for at in self._places.tolist()]
@@ -88,22 +88,22 @@ class StoredRows(Sequence[Record]):
         return np.arange(len(self)) if self._places is None else self._places
 
     def at(self, places: np.ndarray) -> StoredRows:
-        """The rows at these places, int64[…], in their order."""
+        """Select the rows with these numbers, int64[…], in the given order."""
         return StoredRows(self._source, places if self._places is None else self._places[places])
 
     def column(self, name: str) -> Any:
-        """A column of these rows, as an Arrow array."""
+        """A column of the selected rows, as an Arrow array."""
         if not isinstance(self._source, TableFile):
             return pa.array([record.get(name) for record in self.records()])
         whole = self._source.read([name]).column(0)
         return whole if self._places is None else _whole(whole).take(arrow_places(self._places))
 
     def numbers(self, name: str) -> np.ndarray:
-        """float64[rows] of a column of numbers or truth values, NaN for null."""
+        """float64[rows]: a column of numbers or truth values, NaN for null."""
         return numbers(self.column(name))
 
     def among(self, name: str, values: Iterable[Any]) -> StoredRows:
-        """The rows with one of these values in a column."""
+        """Select the rows whose value in a column is among the given values."""
         wanted = pa.array(list(dict.fromkeys(values)))
         if not len(wanted) or not len(self):
             return self.at(np.empty(0, np.int64))
@@ -111,7 +111,7 @@ class StoredRows(Sequence[Record]):
         return self.at(np.flatnonzero(numbers(pc.is_in(column, pc.cast(wanted, column.type)))))
 
     def groups(self, name: str) -> dict[Any, StoredRows]:
-        """The rows of each value of a column, in the order in which the values occur."""
+        """Value of a column → rows with this value, in the order in which the values first occur."""
         encoded = _whole(self.column(name)).dictionary_encode()
         number, values = _places(encoded.indices), encoded.dictionary.to_pylist()
         if len(values) == 1:
@@ -119,32 +119,32 @@ class StoredRows(Sequence[Record]):
         return {value: self.at(np.flatnonzero(number == place)) for place, value in enumerate(values)}
 
     def distinct(self, name: str) -> StoredRows:
-        """The last row of each value of a column, in the order in which the values occur."""
+        """Select the last row for each value of a column, in the order in which the values first occur."""
         encoded = _whole(self.column(name)).dictionary_encode()
         if len(encoded.dictionary) == len(self):
             return self
         last = np.zeros(len(encoded.dictionary), np.int64)
-        last[_places(encoded.indices)] = np.arange(len(self))  # of equal ones the last is written last
+        last[_places(encoded.indices)] = np.arange(len(self))  # the last row of a value overwrites earlier ones
         return self.at(last)
 
     def sorted(self, *names: str) -> StoredRows:
-        """The rows sorted by these columns, the first one first; equal rows keep their order."""
+        """Sort the rows by the first of these columns, then by the second, and so on. Equal rows keep their order."""
         table = pa.table({name: self.column(name) for name in names})
         places = pa.table({**{name: table.column(name) for name in names}, "": arrow_places(np.arange(len(self)))})
         return self.at(_places(pc.sort_indices(places, sort_keys=[(name, "ascending") for name in (*names, "")])))
 
     def find(self, name: str, values: Any) -> np.ndarray:
-        """int64[…]: for each value of an Arrow array, the first place of a row with it; NULL without any."""
+        """int64[…]: for each value of an Arrow array, the first row with this value in a column; NULL without one."""
         known = _whole(self.column(name))
         return (
             _places(pc.index_in(_whole(values).cast(known.type), known)) if len(known) else np.full(len(values), NULL)
         )
 
 
-Tables: TypeAlias = Mapping[str, Sequence[Record]]  # by name; a table that a sweep lacks is absent
+Tables: TypeAlias = Mapping[str, Sequence[Record]]  # name → rows of a table; only tables that the sweep has
 
 
 def stored_rows(tables: Tables, name: str) -> StoredRows:
-    """The rows of a table; none where it is absent."""
+    """The rows of the named table; no rows if the table is absent."""
     found = tables.get(name, ())
     return found if isinstance(found, StoredRows) else StoredRows(found)

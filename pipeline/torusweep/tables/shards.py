@@ -1,4 +1,4 @@
-"""Shards: files with the rows of finished points, each named by the digest of its content."""
+"""Shards, which are files with the rows of finished points. The name of a shard is the digest of its content."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from torusweep.tables.store import digest, file_digest, publish
 
 KEY = "key"
 MEMBER = "member"
-LEAST_SLICE = 64  # rows, on average, from which slices are faster than copies
-BLOCK = 1 << 16  # rows put into order at once
-GROUPS_HELD = 16  # row groups of shards that are in memory at a time, besides those of a block
+LEAST_SLICE = 64  # average number of rows from which slices are faster than copies
+BLOCK = 1 << 16  # number of rows that are put into order at once
+GROUPS_HELD = 16  # row groups of shards that are in memory at a time, in addition to those of a block
 
 
 class Shard(NamedTuple):
-    """A whole shard, whose rows stay in its file: its digest, and the origin that its writer gave.
+    """An undamaged shard, whose rows stay in its file. `origin` is how, where and when its rows were computed.
 
-    Successive rows of one key and member are a run; a shard has R runs.
+    Successive rows with the same key and member form a run; a shard has R runs.
 
     file     path of the file, or its bytes
     keys     distinct keys
-    key      int64[R]      place in `keys` for each run
-    member   int64[R]      member of each run
-    begin    int64[R + 1]  the first row of each run, and the number of rows
+    key      int64[R]: index in `keys` of each run's key
+    member   int64[R]: member of each run
+    begin    int64[R + 1]: first row of each run, and then the number of rows
     """
 
     digest: str
@@ -43,8 +43,8 @@ class Shard(NamedTuple):
 
     @classmethod
     def of(cls, digest: str, file: Path | bytes, origin: dict[str, Any]) -> Shard:
-        """The shard of a file. Raises pyarrow.ArrowException, OSError or KeyError for another file."""
-        with parquet_file(file) as opened:  # all of it, so that damage is found before any of it is used
+        """Open the shard in a file. Raises pyarrow.ArrowException, OSError or KeyError if the file is no shard."""
+        with parquet_file(file) as opened:  # reads all, so that damage is found before any row is used
             groups = map(opened.read_row_group, range(opened.num_row_groups))
             rows = pa.concat_tables([valid(group).select([KEY, MEMBER]) for group in groups])
         encoded = rows.column(KEY).combine_chunks().dictionary_encode()
@@ -57,18 +57,18 @@ class Shard(NamedTuple):
 
     @property
     def row_count(self) -> int:
-        """The number of its rows."""
+        """Number of the shard's rows."""
         return int(self.begin[-1])
 
     @property
     def rows(self) -> pa.Table:
-        """All rows (`shard_schema`)."""
+        """All rows of the shard, with the columns of `shard_schema`."""
         with parquet_file(self.file) as opened:
             return opened.read()
 
 
 class Shards(NamedTuple):
-    """The contents of a folder of shards: the whole shards, and a line for each unused file."""
+    """The contents of a folder of shards: the undamaged shards, and a line of text for each file that is not used."""
 
     whole: list[Shard]
     complaints: list[str]
@@ -78,13 +78,13 @@ def shard_schema(schema: pa.Schema) -> pa.Schema:
     """The schema of a stage's shards: each row's key and member, then the table's columns.
 
     key     key of the row's point
-    member  the network among the point's: the seed, for a run of networks; 0 for one network
+    member  which of the point's networks: its seed, if they differ in their seeds; 0 if there is only one
     """
     return pa.schema([pa.field(KEY, pa.string()), pa.field(MEMBER, pa.int64()), *schema])
 
 
 def publish_shard(folder: Path, rows: pa.Table, origin: dict[str, Any]) -> str:
-    """Publish rows (`shard_schema`) of finished points with their origin; returns the shard's digest."""
+    """Publish rows of finished points as a shard. rows: see `shard_schema`. Returns the shard's digest."""
     content = parquet(rows, {"origin": json.dumps(origin, sort_keys=True)})
     name = digest(content)
     publish(folder / "shards" / f"{name}.parquet", content)
@@ -92,7 +92,7 @@ def publish_shard(folder: Path, rows: pa.Table, origin: dict[str, Any]) -> str:
 
 
 def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
-    """A stage's shards in a results folder, in order of their names. Damaged files are removed, foreign ones skipped.
+    """Read a stage's shards in a results folder, by name. Damaged files are removed, and other files are skipped.
 
     schema   schema of the stage's table
     """
@@ -130,7 +130,7 @@ def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
 
 
 class RowRange(NamedTuple):
-    """A point's rows in shards: a key and an interval of members, both ends included."""
+    """Rows of a point in shards: the point's key, and an interval of members that includes both ends."""
 
     key: str
     first: int = 0
@@ -138,12 +138,12 @@ class RowRange(NamedTuple):
 
 
 class Assembled(NamedTuple):
-    """The wanted rows that shards hold.
+    """The requested rows that were found in shards.
 
-    tables   rows (`shard_schema`) in the wanted order, and by member, block by block, read when needed. There is at
-             least one table
-    members  number of members with rows
-    shards   shards of the rows
+    tables   rows (`shard_schema`), in the requested order and by member, as at least one table. Each table has a block
+             of rows, and is read when it is needed
+    members  number of members that have rows
+    shards   shards that contain the rows
     """
 
     tables: Iterator[pa.Table]
@@ -152,7 +152,7 @@ class Assembled(NamedTuple):
 
 
 def members_of(shards: Iterable[Shard]) -> dict[str, np.ndarray]:
-    """The members that have rows, int64[…], in order, by key."""
+    """Key → int64[…]: the members with rows in the shards, in ascending order."""
     found: dict[str, list[np.ndarray]] = {}
     for shard in shards:
         first = np.flatnonzero(np.diff(shard.key, prepend=-1))
@@ -162,7 +162,7 @@ def members_of(shards: Iterable[Shard]) -> dict[str, np.ndarray]:
 
 
 def missing(wanted: RowRange, members: Mapping[str, np.ndarray]) -> list[tuple[int, int]]:
-    """The intervals of wanted members without rows (`members_of`)."""
+    """(first, last) of each interval of wanted members that have no rows. members: from `members_of`."""
     there = members.get(wanted.key)
     if there is None:
         return [(wanted.first, wanted.last)]
@@ -176,12 +176,12 @@ def missing(wanted: RowRange, members: Mapping[str, np.ndarray]) -> list[tuple[i
 def finished(
     shards: Sequence[Shard], wanted: Sequence[RowRange], schema: pa.Schema, groups: Sequence[int] | None = None
 ) -> Assembled:
-    """The wanted rows of shards, a member's from one shard; other rows are left out.
+    """Collect the wanted rows of shards. If several shards have rows of a member, those of the first shard are taken.
 
     wanted   intervals, which do not overlap within a key
     schema   schema of the stage's table
-    groups   a number for each interval, never falling. Rows of equal numbers are sorted by members, then by interval.
-             By default all are different
+    groups   non-decreasing number for each interval. Rows of intervals with equal numbers are sorted by member, then by
+             interval. None if all numbers are different
     """
     place, member, shard, begin, count = _runs(shards, wanted)
     order = np.flatnonzero(place >= 0)
@@ -189,7 +189,7 @@ def finished(
     order = order[np.lexsort((place[order], member[order], group))]  # stable: shards stay in their order
     place, member, shard = place[order], member[order], shard[order]
     new = np.append(True, (np.diff(place) != 0) | (np.diff(member) != 0))[: len(order)]
-    owner = shard[new][np.cumsum(new) - 1]  # of the first shard that has the member
+    owner = shard[new][np.cumsum(new) - 1]  # the first shard that has the member
     kept = shard == owner
     order, shard = order[kept], shard[kept]
     tables = _tables(shards, shard, begin[order], count[order], shard_schema(schema))
@@ -199,11 +199,11 @@ def finished(
 def _tables(
     shards: Sequence[Shard], shard: np.ndarray, begin: np.ndarray, count: np.ndarray, schema: pa.Schema
 ) -> Iterator[pa.Table]:
-    """The rows of runs, in their order, in tables of BLOCK rows; the last may have fewer, or none.
+    """Yield the rows of R runs in the given order, in tables of BLOCK rows; the last may have fewer rows, or none.
 
-    shard  int64[R]  shard of each run
-    begin  int64[R]  its first row there
-    count  int64[R]  number of its rows
+    shard  int64[R]: shard of each run
+    begin  int64[R]: first row of each run in its shard
+    count  int64[R]: number of rows of each run
     """
 
     @cache
@@ -233,7 +233,7 @@ def _tables(
 def _gathered(
     shard: np.ndarray, row: np.ndarray, edges: Callable[[int], np.ndarray], group_of: Callable[[int, int], pa.Table]
 ) -> pa.Table:
-    """Rows, by shard int64[…] and their number in it, in order; only the row groups that have them are read."""
+    """The rows of `shard` int64[…] with the numbers `row` int64[…], in order. Only their row groups are read."""
     parts, place, before = [], np.empty(len(row), np.int64), 0
     for number in np.unique(shard):
         here = np.flatnonzero(shard == number)
@@ -248,7 +248,7 @@ def _gathered(
 
 
 def _taken(rows: pa.Table, order: np.ndarray) -> pa.Table:
-    """Rows in an order, int64[…]. Successive rows, as most are, become slices, which take no memory."""
+    """The rows in a given order, int64[…]. Successive rows, which are frequent, become slices, which take no memory."""
     begins = np.flatnonzero(np.append(True, np.diff(order) != 1))[: len(order)]
     if len(begins) * LEAST_SLICE <= len(order):
         ends = [*begins[1:], len(order)]
@@ -258,9 +258,7 @@ def _taken(rows: pa.Table, order: np.ndarray) -> pa.Table:
 
 
 def _runs(shards: Sequence[Shard], wanted: Sequence[RowRange]) -> tuple[np.ndarray, ...]:
-    """For each run of all shards: its place in `wanted` (-1: none), member, shard, first row there, number of rows;
-    int64[runs] each.
-    """
+    """(index in `wanted` or -1, member, shard, first row there, number of rows) of all runs of shards: int64[runs]."""
     number = {key: place for place, key in enumerate(dict.fromkeys(one.key for one in wanted))}
     last = np.array([one.last for one in wanted], np.int64)
     # keys and members as one number, in whose order an interval's members follow each other

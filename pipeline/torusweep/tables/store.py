@@ -1,16 +1,16 @@
-"""Results on disk: published whole or not at all, and known by their digests.
+"""Files of a results folder, which are published atomically and verified by their digests.
 
     results/<sweep>/
-      points.parquet                 what the sweep asks for
-      shards/<sha256>.parquet        finished points; a shard's name is the digest of its content
-      parts/<stage>/<i>-of-<n>.json  how a part of a stage ended, until all have (on a cluster)
-      logs/, benchmarks/             what each step said, and how long it took
-      static.parquet, …              a table of each stage, and the tables derived from them
+      points.parquet                 the points that the sweep requests
+      shards/<sha256>.parquet        rows of finished points; a shard's name is the digest of its content
+      parts/<stage>/<i>-of-<n>.json  result of a part of a stage, until all parts have ended (on a cluster)
+      logs/, benchmarks/             messages and times of each step
+      static.parquet, …              the table of each stage, and the tables derived from them
       manifest.json                  digest of every table, origin of every shard
 
-A file is written under a temporary name, synced and renamed: a file with its final name is whole, even if the
-run was killed. A shard whose content does not match its name is computed again; a table whose content does not
-match the manifest is refused.
+A file is written under a temporary name, synced and renamed. Therefore a file with its final name is complete,
+even if the run was killed. A shard whose content does not match its name is computed again. A table whose content
+does not match the manifest is refused.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, re
 from torusweep.version import __version__
 
 MANIFEST = "manifest.json"
-CHECKED = "checked.txt"  # the last file that a run makes
-INDEX, VIEWS = "files.json", "lattices.duckdb"  # of a data set
-LARGE = 1 << 26  # bytes of a table from which some rows are read without the digest of all
-LOCK = ".lock"  # held by whoever computes points
+CHECKED = "checked.txt"  # the last file that a run writes
+INDEX, VIEWS = "files.json", "lattices.duckdb"  # files of a data set of lattices
+LARGE = 1 << 26  # bytes; some rows of a larger table are read without computing the digest of the whole file
+LOCK = ".lock"  # lock file of the process that computes points
 TEMPORARY = ".writing-"
 
 
 class CannotWrite(BadInput):
-    """The disk is full, or the folder is not ours: nothing of the file is left, earlier files are whole."""
+    """A file cannot be written: the disk is full, or the folder is not writable. Earlier files are not harmed."""
 
 
 # --- files -------------------------------------------------------------------------------------
 
 
 def publish(path: Path, content: bytes) -> None:
-    """Make `path` hold `content`, durably and at once. Raises CannotWrite, leaving no partial file."""
+    """Write a file atomically and durably. Raises CannotWrite; no partial file is left then."""
     _publish(path, lambda file: file.write(content), len(content))
 
 
 def _publish(path: Path, write: Callable[[Any], Any], size: int | None = None) -> Any:
-    """Publish a file that a function writes; return the function's result. See `publish`."""
+    """Publish a file as `publish` does, but let a function write it. Returns the function's result."""
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def _publish(path: Path, write: Callable[[Any], Any], size: int | None = None) -
 
 
 def check_room(folder: Path, needed: int, what: str) -> None:
-    """Raise Refused if the disk lacks room for the `needed` bytes of `what` in `folder`, less its present size."""
+    """Raise Refused if the disk lacks room for the `needed` bytes of `what` in a folder, minus what the folder has."""
     there = folder
     while not there.exists():
         there = there.parent
@@ -93,7 +93,7 @@ def check_room(folder: Path, needed: int, what: str) -> None:
 
 
 def clean(folder: Path) -> int:
-    """Remove half-written files of dead runs, and return their number. Call under the folder's lock."""
+    """Remove incomplete files of runs that died. Returns their number. The caller must hold the folder's lock."""
     leftovers = [*folder.glob(f"{TEMPORARY}*"), *folder.glob(f"shards/{TEMPORARY}*")]
     for leftover in leftovers:
         leftover.unlink(missing_ok=True)
@@ -105,7 +105,7 @@ def digest(content: bytes) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """The `digest` of a file's content, which is not held in memory."""
+    """The `digest` of a file's content, computed without reading all of it into memory."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -117,7 +117,7 @@ def _umask() -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sync a folder: only then does a rename reach the disk."""
+    """Sync a folder to the disk, which makes a rename in it durable."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -136,13 +136,13 @@ def publish_table(
     *,
     config: str | None = None,
 ) -> None:
-    """Publish <name>.parquet and its digest. Its metadata names the version of torusweep.
+    """Publish <name>.parquet, and enter its digest into the manifest.
 
-    Nothing in the file depends on when, where or in what order it was computed.
+    The file has the version of torusweep, but nothing that depends on when, where or in which order it was computed.
 
-    table      whole, or streamed: a row group or two are in memory at a time
-    metadata   further metadata
-    config     digest of the configuration that requests it, as for `manifest_of`
+    table      table, or streamed parts, of which only one or two row groups are in memory at a time
+    metadata   further metadata of the file
+    config     digest of the configuration that requests the table, as for `manifest_of`
     """
     about = {"table": name, "generator": f"torusweep {__version__}", **(metadata or {})}
     path = folder / f"{name}.parquet"
@@ -159,7 +159,7 @@ def _enter_table(folder: Path, name: str, digest: str, rows: int, config: str | 
 
 
 def footer_digest(path: Path) -> str:
-    """sha256 of the footer of a Parquet file, with the places and ranges of its values; '' for another file."""
+    """sha256 of a Parquet file's footer, which has the places and ranges of its values; '' for another file."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 8))
@@ -171,11 +171,10 @@ def footer_digest(path: Path) -> str:
 
 
 def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
-    """Publish points.parquet and the manifest's entries on the sweep.
+    """Publish points.parquet, and the manifest's entries on the sweep (`begin_manifest`).
 
-    about    the sweep's own entries: its name, configuration, software
-    tables   name → whether the sweep requests the table. Others are removed, and tables not in the manifest; for
-             another configuration or other files, all tables, and the mark of a finished run
+    about    entries on the sweep: its name, configuration and software
+    tables   name of each table → whether the sweep requests it
     """
     content = parquet(table, {"table": "points"})
     begin_manifest(folder, about, tables)
@@ -184,15 +183,16 @@ def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables:
 
 
 def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
-    """Write the manifest's entries on the sweep. Entries of the requested tables stay, others are removed.
+    """Write the manifest's entries on the sweep. Requested tables are kept; others, and their entries, are removed.
 
-    For another configuration or other files, nothing stays: tables of two configurations are never listed together.
+    If the configuration or a file that it names has changed, all tables and the mark of a finished run are removed:
+    tables of two configurations are never listed together.
     """
     requested = [name for name, wanted in tables.items() if wanted]
     with provenance.wait_for(folder / provenance.MANIFEST):
         try:
             before = read_manifest(folder)
-        except BadInput:  # missing or damaged: its tables are made again, from the shards
+        except BadInput:  # missing or damaged: all tables are made again from the shards
             before = {}
         if before.get("config", {}) != about.get("config", {}):
             before = {}
@@ -211,7 +211,7 @@ def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, boo
 
 
 def manifest_of(folder: Path, config: str | None) -> dict[str, Any]:
-    """The manifest of a configuration, by digest. Raises BadInput if the folder has another configuration's."""
+    """The manifest of a folder. config: digest of the configuration that it must have, else BadInput; None for any."""
     manifest = read_manifest(folder)
     if config is not None and manifest.get("config", {}).get("sha256") != config:
         raise BadInput(
@@ -223,9 +223,10 @@ def manifest_of(folder: Path, config: str | None) -> dict[str, Any]:
 def amend_manifest(
     folder: Path, stage: str, code: str, part: dict[str, list[dict[str, Any]]], *, config: str | None = None
 ) -> None:
-    """Enter a stage's results: the digest of its code, and its shards and failures in place of earlier ones.
+    """Enter the results of a stage into the manifest. They replace the stage's earlier entries.
 
-    config  digest of the configuration that requests it: as for `manifest_of`
+    code, part   digest of the stage's code, and lists of its shards and failures
+    config       digest of the configuration that requests the stage, as for `manifest_of`
     """
     with provenance.wait_for(folder / provenance.MANIFEST):
         manifest = manifest_of(folder, config)
@@ -236,9 +237,9 @@ def amend_manifest(
 
 
 def read_points(folder: Path, schema: pa.Schema) -> pa.Table:
-    """The table of points. It needs no manifest: its keys are digests of its rows, which readers check.
+    """Read points.parquet. It is read without the manifest: its keys are digests of its rows, which readers verify.
 
-    Raises BadInput if it is missing, damaged or has another schema.
+    Raises BadInput if the file is missing or damaged, or has another schema.
     """
     path = folder / "points.parquet"
     try:
@@ -251,7 +252,7 @@ def read_points(folder: Path, schema: pa.Schema) -> pa.Table:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a results folder, checked by its schema. Raises BadInput if it is missing or damaged."""
+    """Read and validate the manifest of a results folder. Raises BadInput if it is missing or damaged."""
     path = folder / MANIFEST
     if not folder.is_dir():
         got = "no folder" if folder.exists() else "nothing of this name"
@@ -276,19 +277,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
-    """A published table, checked against its manifest.
+    """Read a published table, verified by the digest in its manifest.
 
-    where    column → whole numbers: only rows with these are read
-    Raises BadInput with its name if it is missing or altered.
+    where    column → whole number: only rows with this number are read; None for all rows
+    Raises BadInput with the file's name if it is missing or was altered.
     """
     path = Path(path)
     if where and (foot := _foot(path)):
         try:
-            with path.open("rb") as file:  # checksums of its pages are looked at as they are read
+            with path.open("rb") as file:  # checksums of pages are verified while they are read
                 if footer_digest(path) == foot:
                     return read_rows(file, checked=True, where=where)
         except (OSError, UnicodeDecodeError, pa.ArrowException):
-            pass  # what is wrong is said of the whole file
+            pass  # the error below names the file
         raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
     content = _whole(path, lambda: read_manifest(path.parent))
     with readable(path):
@@ -296,17 +297,17 @@ def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
 
 
 def _foot(path: Path) -> str:
-    """The digest of a large table's footer in its manifest; '' for a small table, which is checked whole, or none."""
+    """Digest of a large table's footer, from the manifest; '' if there is none, or for a small table."""
     if not path.is_file() or path.stat().st_size < LARGE:
         return ""
     return str(read_manifest(path.parent)["tables"].get(path.stem, {}).get("footer_sha256", ""))
 
 
 def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None = None) -> pa.Table:
-    """A published table with the columns of this version's schema.
+    """Read a published table that must have the columns of this version's schema.
 
     where    as for `open_table`
-    Raises BadInput like `open_table`, and if another version wrote it, or columns have other types.
+    Raises BadInput where `open_table` does, and if a column is missing or has another type.
     """
     table = open_table(path, where)
     _expect_columns(path, table.schema, schema)
@@ -314,7 +315,7 @@ def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None 
 
 
 def open_file(path: Path, schema: pa.Schema) -> TableFile:
-    """Open a table without reading all of it at once; a table of LARGE bytes stays in its file."""
+    """Open a published table, whose rows are read when they are needed. A LARGE table's bytes stay in its file."""
     if path.is_file() and path.stat().st_size >= LARGE:
         _expect(path, file_digest(path), read_manifest(path.parent))
         content: bytes | Path = path
@@ -326,7 +327,7 @@ def open_file(path: Path, schema: pa.Schema) -> TableFile:
 
 
 def _expect_columns(path: Path, there: pa.Schema, schema: pa.Schema) -> None:
-    """Raise BadInput if another version wrote a table, or columns have other types."""
+    """Raise BadInput if a table lacks a column of the schema, as of another version, or a column has another type."""
     missing = [name for name in schema.names if name not in there.names]
     if missing:
         raise BadInput(
@@ -344,7 +345,7 @@ def _expect_columns(path: Path, there: pa.Schema, schema: pa.Schema) -> None:
 
 
 def check_tables(folder: Path) -> None:
-    """Raise BadInput naming the first table of a finished run that is missing or altered."""
+    """Raise BadInput, with the name of the first such table, if a table of a finished run is missing or was altered."""
     manifest = read_manifest(folder)
     for name in manifest.get("tables", {}):
         path = folder / f"{name}.parquet"
@@ -356,7 +357,7 @@ def check_tables(folder: Path) -> None:
 
 
 def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
-    """A table's file, after its digest was found equal to the manifest's."""
+    """Read a table's file. Raises BadInput unless its digest is that in the manifest."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -366,13 +367,13 @@ def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
 
 
 def read_table(path: Path) -> tuple[bytes, int]:
-    """A published table's file, checked like in `open_table`, and its number of rows."""
+    """(bytes of a published table's file, number of rows). Raises BadInput where `open_table` does."""
     manifest = read_manifest(path.parent)
     return _whole(path, lambda: manifest), int(manifest["tables"][path.stem]["rows"])
 
 
 def _expect(path: Path, found: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A table's entry in its manifest. Raises BadInput if it has none, or another digest."""
+    """A table's entry in its manifest. Raises BadInput without an entry, or if its digest is not `found`."""
     entry = manifest.get("tables", {}).get(path.stem)
     if not isinstance(entry, dict):
         raise BadInput(f"{path} is not in its manifest: delete it and run the sweep again")

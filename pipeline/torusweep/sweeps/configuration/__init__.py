@@ -1,6 +1,6 @@
-"""From a configuration, a file or a dictionary, to a validated sweep.
+"""Read and validate a configuration, from a YAML file or a dictionary.
 
-A configuration that is a dictionary, as the text of a YAML file: one reader checks both, and the file can be run.
+A dictionary is first converted to YAML. Therefore both are checked in the same way, and the YAML can be run as a file.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from torusweep.sweeps.configuration.schema import Sweep
 
 __all__ = ["Sweep", "load", "of_mapping"]
 
-NAME = "the sweep"  # in messages, where a file has its path
-MOST_CHARACTERS = 64  # of a sweep's name
+NAME = "the sweep"  # name of a dictionary in messages, in which a file has its path
+MOST_CHARACTERS = 64  # greatest length of a sweep's name
 
 
 def as_yaml(given: Mapping[Any, Any]) -> bytes:
-    """A dictionary as YAML. Tuples, ranges and arrays become lists, NumPy's numbers numbers, paths text.
+    """Convert a dictionary to YAML. Tuples, ranges and arrays become lists; NumPy's numbers, numbers; paths, text.
 
-    Raises BadInput, naming the key, for a value that no configuration holds, and for more than a file may have.
+    Raises BadInput, with the key, for a value that no configuration can have, and if the YAML is too long for a file.
     """
     yaml = YAML(typ="safe")
     yaml.default_flow_style = False
@@ -51,7 +51,7 @@ def as_yaml(given: Mapping[Any, Any]) -> bytes:
 
 
 def _plain(value: Any, place: Place) -> Any:
-    """The same of mappings, lists, text, numbers, booleans and None."""
+    """Convert a value to mappings, lists, texts, numbers, booleans and None. place: the value's key, for messages."""
     where = f"{NAME}: {spelled(place)}: " if place else f"{NAME}: "
     if len(place) > DEEPEST:
         raise BadInput(f"{where[:80]}… expected at most {DEEPEST} mappings and lists inside each other")
@@ -77,32 +77,32 @@ def _plain(value: Any, place: Place) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """A wrong value in a message."""
+    """A wrong value with its type, shortened, for a message."""
     text = " ".join(repr(value).split())
     return printable(f"the {type(value).__name__} {text if len(text) <= 60 else text[:59] + '…'}")
 
 
 def load(path: str | Path) -> Sweep:
-    """Read and check a configuration.
+    """Read and check a configuration file.
 
-    Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
-    checked by `torusweep.sweeps.expansion.expand`.
+    Raises BadInput, in the form `path:line:column: key: expected …, got …`, for an error. Whether the networks exist is
+    only checked by `torusweep.sweeps.expansion.expand`.
     """
     content = documents.read_bytes(located(path), "configuration file", documents.RANGES)
     return _checked(documents.parse(content, printable(path)), content)
 
 
 def of_mapping(given: Mapping[Any, Any]) -> Sweep:
-    """Check a configuration that is a dictionary. The sweep's text is the YAML of it, its digest that text's.
+    """Check a configuration that is a dictionary. The sweep's text and digest are those of the dictionary as YAML.
 
-    Raises BadInput as `load` does, with the key in place of path, line and column.
+    Raises BadInput where `load` does, without path, line and column.
     """
     content = as_yaml(given)
     return _checked(documents.parse(content, NAME)._replace(is_file=False), content)
 
 
 def _checked(document: Document, content: bytes) -> Sweep:
-    """The sweep that a document describes. Raises BadInput."""
+    """Validate a document that was read, and return its sweep. Raises BadInput for the first error."""
     if not isinstance(document.data, dict):
         got = "nothing" if document.data is None else shown(document.data)
         raise BadInput(
@@ -120,20 +120,20 @@ def _checked(document: Document, content: bytes) -> Sweep:
 
 
 def _first(error: ValidationError, document: Document) -> str:
-    """The first thing wrong with a configuration; a misspelt key before the one that it leaves missing."""
+    """The message for the first error in a configuration. A misspelt key comes before the key that is then missing."""
     details = error.errors(include_url=False)
     detail: dict[str, Any] = dict(
         next((d for d in details if d["type"] in ("extra_forbidden", "invalid_key")), details[0])
     )
     place = document.place_of(detail["loc"])
-    for other in details:  # of the alternatives that a value does not fit, the one that says which part is wrong
+    for other in details:  # if a value fits no alternative, prefer the error that names the wrong part
         deeper = document.place_of(other["loc"])
         if detail["type"] not in ("extra_forbidden", "invalid_key", "missing") and deeper[:-1] == place:
             detail, place = dict(other), deeper
             break
     kind, parent = detail["type"], place
     if kind in ("extra_forbidden", "invalid_key"):
-        name = str(detail["loc"][-1])  # a number beyond 64 bits has no place of its own
+        name = str(detail["loc"][-1])  # pydantic gives no place for a number beyond 64 bits
         line, column = document.keys.get(place, document.values[place])
         parent = place[:-1] if place and str(place[-1]) == name else place
         siblings = documentation.at(parent)
@@ -169,7 +169,7 @@ def _meaning(place: Place, got: str = "") -> str:
 
 
 def _of_name(name: str) -> str:
-    """Why a sweep cannot have this name, and one that it can have."""
+    """The message for a wrong name of a sweep: the reason, and a name that is permitted."""
     wrong = next((character for character in name if not re.fullmatch("[A-Za-z0-9_-]", character)), "")
     fitting = re.sub("[^A-Za-z0-9_-]+", "-", name).strip("-_")[:MOST_CHARACTERS]
     if wrong:

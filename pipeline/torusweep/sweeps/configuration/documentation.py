@@ -1,4 +1,4 @@
-"""The configuration's schema in words, for messages and for docs/config.md."""
+"""Describe the schema of configurations in words, for error messages and for docs/config.md."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Networks are written in four ways:
 ```yaml
 topologies:
   - torus(k=8, n=3)                                   # as a spelling; 'torusweep topologies' lists the families
-  - topology: torus(k=16, n=3)                        # as a spelling with what a reader should know of it: the table
-    label: TPU v4                                     # `labels` and the page's section "Machines" have it
+  - topology: torus(k=16, n=3)                        # as a spelling with information for readers, which the table
+    label: TPU v4                                     # `labels` and the page's section "Machines" show
     year: 2020
     comparison: About 4,000 terminals
   - family: torus                                     # as a family with values, lists and ranges: all combinations
@@ -35,26 +35,26 @@ topologies:
   - require: {nodes: {from: 4000, to: 4200}, degree: {to: 6}}   # as a requirement, for networks of every family
 ```
 
-Every family means every one whose parameters are whole numbers or are given under `parameters`.
-Graph files, lattices, faulty networks and mixed radices take part only where they are given. The same holds
-for parameters that do not change the number of nodes and may have many values (the length of a twist). All values of
-those with few values are tried (q, the number of intact dimensions). Parameters with a default keep it.
+Every family means every family whose parameters are whole numbers or are given under `parameters`.
+Graph files, lattices, faulty networks and mixed radices are only included if they are given. The same holds
+for parameters that do not change the number of nodes and may have many values (the length of a twist). If such a
+parameter has few values (q, the number of intact dimensions), all are tried. Parameters with a default keep it.
 
-Points are counted before anything is computed; a network requested twice is one point.
+Points are counted before anything is computed. A network that is requested twice is one point.
 
 """
 _CHOOSING = """
 ## Networks of an entry
 
-Every entry of {sections} has these keys, too; if one of them is
-listed above, its meaning there holds:
+Every entry of {sections} also has these keys. If a key is listed
+above for an entry, its meaning there holds:
 
 """
 _HEAD = "| key | holds | default | meaning |\n|---|---|---|---|"
 
 
 class Key:
-    """One key of the schema, resolved: what it may hold, its meaning, and the keys inside it."""
+    """A key of the schema, with references resolved: the values that it may have, its meaning, and the keys inside."""
 
     def __init__(self, node: dict[str, Any], *, required: bool = False) -> None:
         self.description: str = node.get("description", "")
@@ -63,7 +63,7 @@ class Key:
         self.alternatives = list(_alternatives(node))
 
     def or_else(self, other: Key | None) -> Key:
-        """This key, or one of the same name in another kind of entry."""
+        """Merge a key of the same name from another kind of entry into this key, and return this key."""
         if other is not None:
             self.description = "; or ".join(dict.fromkeys(filter(None, (other.description, self.description))))
             self.required = self.required and other.required
@@ -72,11 +72,11 @@ class Key:
         return self
 
     def expected(self) -> str:
-        """'a whole number ≥ 1', 'auto or a whole number ≥ 0', 'true or false' …"""
+        """The values that the key may have, in words: 'a whole number ≥ 1', 'auto or a whole number ≥ 0', …"""
         return " or ".join(dict.fromkeys(_words(node) for node in self.alternatives))
 
     def inside(self) -> dict[str, Key]:
-        """The keys of a mapping, by name; of a list, its items' under ''."""
+        """Name → key inside a mapping; for a list, '' → the key that stands for its items."""
         found: dict[str, Key] = {}
         for node in self.alternatives:
             for name, inner in node.get("properties", {}).items():
@@ -88,12 +88,12 @@ class Key:
 
 @cache
 def root() -> Key:
-    """The whole schema."""
+    """The key that stands for the whole configuration."""
     return Key(_schema())
 
 
 def at(place: Place) -> Key | None:
-    """The schema's key at a place, or None where it has none."""
+    """The schema's key at a place in a configuration; None if there is none."""
     key: Key | None = root()
     for step in place:
         key = None if key is None else key.inside().get("" if isinstance(step, int) else step)
@@ -101,9 +101,9 @@ def at(place: Place) -> Key | None:
 
 
 def documentation() -> str:
-    """docs/config.md: every key with what it may hold, its default and its meaning.
+    """The text of docs/config.md: every key with its possible values, its default and its meaning.
 
-    Keys that all choices of networks have are there once.
+    Keys that all entries with a choice of networks have are listed only once.
     """
     common, sections, shared = dict[Place, str](), list[str](), set[Place]()
     for name, section in sorted(root().inside().items(), key=lambda item: item[0] not in STAGES):  # stages first
@@ -122,7 +122,7 @@ def documentation() -> str:
 
 
 def json_schema() -> str:
-    """config/schema.json, with which an editor completes and checks a configuration. `make docs` writes it."""
+    """The text of config/schema.json, by which editors complete and check configurations."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **_schema()}
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
@@ -142,7 +142,7 @@ def _keys(place: Place, key: Key) -> Iterator[tuple[Place, Key]]:
 
 
 def _written(key: Key) -> str:
-    """A default as YAML writes it; a section's is what its own keys say."""
+    """A key's default in YAML; '' for a section, whose own keys have defaults."""
     if key.default in (None, [], {}, "") or key.inside():
         return "null" if "null" in key.expected() else ""
     return json.dumps(key.default, ensure_ascii=False).strip('"')

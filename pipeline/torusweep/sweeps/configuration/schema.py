@@ -1,7 +1,7 @@
-"""What a configuration may say: every key with its meaning, unit and range.
+"""The schema of a configuration: every key with its meaning, unit and range.
 
-A sweep's networks are written in four ways: as a spelling, as a spelling with a label and a source, as a
-family with values, lists and ranges, or as a requirement that every family is asked to meet.
+Networks of a sweep can be given in four ways: as a spelling, as a spelling with a label and a source, as a family
+with values, lists and ranges, or as a requirement for networks of all families.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ FaultNodes = Annotated[int, Field(ge=FAULTS.minimum, le=FAULTS.maximum)] | None
 SECTIONS = {**STAGES, "latency": question_named("latency")}
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
 _ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")
-MOST_PARTS = 10_000  # of a stage
-_WORD = r"[\w.,:@+=/%][\w.,:@+=/%-]*"  # in a job script: no blank, quote, line break, and no option
-# Options of sbatch that ask for resources. Others set a job's environment, run something, or write files: a
-# configuration, which may come from anybody, has none of them, nor a part of a name, which sbatch would complete
+MOST_PARTS = 10_000  # greatest number of parts of a stage
+_WORD = r"[\w.,:@+=/%][\w.,:@+=/%-]*"  # a word in a job script: no blank, quote or line break, and not an option
+# Options of sbatch that request resources. Others set a job's environment, run programs or write files, and are
+# refused, because a configuration may come from anybody; so are abbreviated names, which sbatch would complete.
 _WITH_VALUE = (
     "account|begin|constraint|core-spec|cores-per-socket|cpus-per-gpu|cpus-per-task|deadline|distribution|exclude|gpus|"
     "gpus-per-node|gpus-per-socket|gpus-per-task|gres|gres-flags|hint|licenses|mem|mem-per-cpu|mem-per-gpu|mincpus|nice|"
@@ -38,15 +38,15 @@ _DIRECTIVE = rf"--({_WITH_VALUE})[= ]{_WORD}|--({_ALONE})(={_WORD})?|-[ACGLNbcnp
 
 
 class Labelled(Section):
-    """Networks by their spellings, with what a reader should know of them; tables and points do not depend on it."""
+    """Networks given by their spellings, with information for readers, on which points and tables do not depend."""
 
-    topology: Spellings = Field(description="spelling of a network, or several")
+    topology: Spellings = Field(description="spelling of a network, or several spellings")
     label: str = Field("", max_length=60, description="name of the machine that has this network")
-    year: int | None = Field(None, ge=1, le=9999, description="year in which it was built or described")
-    source: str = Field("", max_length=400, description="where its network is described")
+    year: int | None = Field(None, ge=1, le=9999, description="year in which the machine was built or described")
+    source: str = Field("", max_length=400, description="publication that describes the network")
     note: str = Field("", max_length=1000, description="how the network here differs from the machine's")
     comparison: str = Field(
-        "", max_length=80, description="title of the page's table in which it stands beside others; no table without"
+        "", max_length=80, description="title of the table on the page that compares this network with others"
     )
 
     @model_validator(mode="after")
@@ -64,34 +64,34 @@ class Labelled(Section):
 
 
 class Family(Section):
-    """A family with its parameters: each a value, a list or a range {from, to, step or count}; all combinations."""
+    """A family and values of its parameters: each a value, a list or a range. All combinations are networks."""
 
     model_config = ConfigDict(extra="allow")
 
     family: str = Field(description="name of the family; 'torusweep topologies' lists all")
-    fault_nodes: FaultNodes = Field(None, description=f"{FAULTS.meaning}; null: as many as the sweep says")
+    fault_nodes: FaultNodes = Field(None, description=f"{FAULTS.meaning}; null: the sweep's fault_nodes")
     skip_invalid: bool = Field(
         False, description="leave out combinations that violate the family's constraints instead of refusing the sweep"
     )
 
 
 class Requirement(Section):
-    """What a network must be, whatever its family."""
+    """A requirement for networks of several families."""
 
     families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
-        "all", description="families to search: all that have a size, or a list of names"
+        "all", description="families to search: a list of names, or all families that have a size"
     )
     excluded: tuple[str, ...] = Field((), alias="except", strict=False, description="families that are left out")
     nodes: Bounds = Field(description="number of nodes: {from, to}, or one number")
-    degree: Bounds | None = Field(None, description="most links of a node: {from, to}, or one number")
+    degree: Bounds | None = Field(None, description="greatest number of links of a node: {from, to}, or one number")
     directed: bool | None = Field(
-        None, description="true: links of one direction only; false: bidirectional links only; null: both"
+        None, description="true: only networks with one-way links; false: only with bidirectional links; null: both"
     )
     parameters: dict[str, Any] = Field(
         default_factory=dict,
         description=(
-            "values, lists or ranges of parameters, for the families that have them;"
-            " any other parameter that has a default keeps it"
+            "values, lists or ranges of parameters, for those families that have them;"
+            " other parameters with a default keep it"
         ),
     )
 
@@ -99,22 +99,22 @@ class Requirement(Section):
 class Required(Section):
     """An entry of `topologies` that is a requirement."""
 
-    require: Requirement = Field(description="every network that meets this is added")
+    require: Requirement = Field(description="requirement; all networks that meet it are added")
 
 
 def _kind(entry: Any) -> str | None:
-    """Which of the four ways an entry of `topologies` is written in."""
+    """Tag of the way in which an entry of `topologies` is written, such as <family>; None if it is none of the four."""
     if isinstance(entry, str):
         return "<spelling>"
     if isinstance(entry, dict):
         found = [key for key in _KINDS if key in entry]
         if "family" in found and "topology" in found:
-            found.remove("topology")  # a parameter of a family, as of faulty
+            found.remove("topology")  # here a parameter of a family, such as faulty
         return f"<{found[0]}>" if len(found) == 1 else None
     return next((f"<{key}>" for key, kind in _KINDS.items() if isinstance(entry, kind)), None)
 
 
-_KINDS = {"topology": Labelled, "family": Family, "require": Required}  # by the key that tells an entry's kind
+_KINDS = {"topology": Labelled, "family": Family, "require": Required}  # characteristic key → class of the entry
 Entry = Annotated[
     Annotated[str, Tag("<spelling>")]
     | Annotated[Labelled, Tag("<topology>")]
@@ -131,23 +131,23 @@ Entry = Annotated[
 
 
 class Slurm(Section):
-    """Workers started as Slurm jobs by dask-jobqueue."""
+    """Workers that dask-jobqueue starts as Slurm jobs."""
 
-    jobs: int = Field(1, ge=1, le=10_000, description="jobs to submit; each gets one node")
-    cores: int = Field(1, ge=1, le=4096, description="cores, and workers, of a job")
+    jobs: int = Field(1, ge=1, le=10_000, description="number of jobs to submit; each gets one node")
+    cores: int = Field(1, ge=1, le=4096, description="number of cores, and of workers, of a job")
     memory: str = Field("4GiB", pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$", description="memory of a job, as in 16GiB")
     walltime: str = Field(
-        "01:00:00", pattern=r"^(\d+-)?\d{1,3}:\d{2}:\d{2}$", description="time of a job, as hours:minutes:seconds"
+        "01:00:00", pattern=r"^(\d+-)?\d{1,3}:\d{2}:\d{2}$", description="time limit of a job, as hours:minutes:seconds"
     )
-    queue: str | None = Field(None, pattern=f"^{_WORD}$", description="partition: one word")
-    account: str | None = Field(None, pattern=f"^{_WORD}$", description="account to charge: one word")
+    queue: str | None = Field(None, pattern=f"^{_WORD}$", description="name of the partition, one word")
+    account: str | None = Field(None, pattern=f"^{_WORD}$", description="name of the account to charge, one word")
     interface: str | None = Field(
         None, pattern=r"^\w[\w.-]*$", description="network interface over which workers are reached, as in ib0"
     )
     directives: tuple[str, ...] = Field(
         (),
         strict=False,
-        description="further #SBATCH options that ask for resources, as in --constraint=epyc, of "
+        description="further #SBATCH options that request resources, as in --constraint=epyc; permitted are "
         + f"{_WITH_VALUE}|{_ALONE}".replace("|", ", "),
     )
 
@@ -164,69 +164,69 @@ class Slurm(Section):
 
 
 class Cluster(Section):
-    """Who computes: local processes unless an address or Slurm is given."""
+    """The workers that compute: local processes, unless a scheduler's address or Slurm is given."""
 
     workers: Literal["auto"] | Annotated[int, Field(ge=0, le=100_000)] = Field(
         "auto",
         description=(
-            "worker processes, one thread each; auto: one for each core, limited by the open files "
-            "that this process may have, none for a few seconds of work; 0: this process computes alone"
+            "number of worker processes, of one thread each; auto: one for each core, as far as the limit on open "
+            "files permits, but none for a few seconds of work; 0: this process computes alone"
         ),
     )
     memory_per_worker_gib: float | None = Field(
-        None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's"
+        None, gt=0, le=65_536, description="GiB that a worker may take; null: an equal share of the machine's memory"
     )
     cores: Literal["auto"] | Annotated[int, Field(ge=1, le=4096)] = Field(
-        "auto", description="most cores that a process takes; auto: all that it may use here, 8 for a job on a cluster"
+        "auto", description="most cores for a process; auto: all that it may use here, 8 for a job on a cluster"
     )
     parts: Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_PARTS)] = Field(
         "auto",
         description=(
-            "jobs of equal estimated time into which Snakemake cuts a stage; auto: as many as take part_minutes each "
-            "where Snakemake submits jobs to a cluster, none elsewhere"
+            "number of jobs of equal estimated time into which Snakemake divides a stage; auto: if Snakemake submits "
+            "jobs to a cluster, as many as take part_minutes each, otherwise one"
         ),
     )
     part_minutes: float = Field(
-        30.0, gt=0, le=43_200, description="minutes that a part of a stage takes on its cores, estimated"
+        30.0, gt=0, le=43_200, description="estimated minutes that a part of a stage takes on its cores"
     )
     gpus: Annotated[int, Field(ge=0, le=64)] | Annotated[str, Field(pattern=r"^gpu(:[\w.]+)?:\d+$")] | None = Field(
         None,
         description=(
-            "GPUs of a job on a cluster: a number, or as Slurm's gres, as in gpu:a100:2; "
-            "null: one where Snakemake submits the job and the backend is cupy, else none"
+            "GPUs of a job on a cluster: a number, or Slurm's gres, as in gpu:a100:2; "
+            "null: one if Snakemake submits the job and the backend is cupy, otherwise none"
         ),
     )
-    batch_seconds: float = Field(
-        2.0, ge=0.01, le=3600, description="seconds of estimated work in one batch of networks"
-    )
+    batch_seconds: float = Field(2.0, ge=0.01, le=3600, description="estimated seconds of work in a batch of networks")
     worker_ttl_seconds: float = Field(
         60.0,
         ge=10,
         le=86_400,
-        description=("seconds after which a silent worker is replaced; after half of them it is given up"),
+        description=(
+            "seconds after which a worker that does not answer is replaced; it is given up after half of them"
+        ),
     )
     watchdog_seconds: float = Field(
         600.0,
         ge=1,
         le=2_592_000,
         description=(
-            "seconds after which a batch's worker is stopped and the batch is tried again, unless 20 times "
-            "the estimate is more; doubled for each trial of a single network"
+            "seconds after which a batch's worker is stopped and the batch is tried again; at least 20 times the "
+            "estimate, and doubled for each further trial of a single network"
         ),
     )
     scheduler: str | None = Field(
         None,
         description=(
-            "address of a running Dask scheduler, as in tls://host:8786; you must say that you trust it"
-            " (torusweep run --trust-scheduler); null: torusweep starts its own cluster"
+            "address of a running Dask scheduler, as in tls://host:8786; you must confirm that you trust it"
+            " (torusweep run --trust-scheduler); null: torusweep starts a cluster of its own"
         ),
     )
-    slurm: Slurm | None = Field(None, description="start workers as Slurm jobs")
+    slurm: Slurm | None = Field(None, description="workers that are started as Slurm jobs; null: none")
 
     @model_validator(mode="before")
     @classmethod
     def _no_consent(cls, given: Any) -> Any:
-        """Refuse the keys by which a configuration once said what is the user's to say (torusweep.run.consent)."""
+        """Refuse former keys for the user's consent, which a configuration must not give (torusweep.run.consent)."""
         for key in {"tls", "insecure"} & given.keys() if isinstance(given, dict) else ():
             raise ValueError(
                 f"expected no '{key}', as a configuration may come from anybody; say it where you run it:"
@@ -250,7 +250,7 @@ class Cluster(Section):
         return self
 
     def check_parts(self) -> None:
-        """Raise ValueError for parts together with workers elsewhere: either Snakemake's jobs compute, or Dask's."""
+        """Raise ValueError if both parts (jobs of Snakemake) and workers on other machines (of Dask) are given."""
         if self.parts not in ("auto", 1) and (self.scheduler is not None or self.slurm is not None):
             raise ValueError(
                 f"expected parts or workers elsewhere (scheduler, slurm), got both; leave parts: {self.parts} out"
@@ -258,47 +258,49 @@ class Cluster(Section):
 
 
 class Limits(Section):
-    """What a sweep may ask for; more is refused before anything is computed."""
+    """Limits on a sweep. A sweep beyond them is refused before anything is computed."""
 
-    points: int = Field(100_000, ge=1, le=100_000_000, description="most networks in a sweep")
+    points: int = Field(
+        100_000, ge=1, le=100_000_000, description="greatest number of networks in a sweep, and of points in a stage"
+    )
     memory_gib: float | None = Field(
         None, gt=0, le=1_048_576, description="GiB that one network may take; null: half of the machine's memory"
     )
 
 
 class Settings(Section):
-    """A whole configuration. `source` is its path as given, `digest` the sha256 of the file, `text` what it says."""
+    """A whole configuration. `source` is the path of its file as given, `text` its content, `digest` the sha256."""
 
     sweep: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$",
-        description="name of the results' folder: letters, digits, - and _, at most 64, a letter or digit first",
+        description="name of the results' folder: at most 64 letters, digits, - and _; a letter or digit first",
     )
     description: str = Field("", max_length=2000, description="purpose of the sweep; the page prints it")
     topologies: tuple[Entry, ...] = Field(
-        (), strict=False, description="the networks: spellings, alone or labelled, families with values, requirements"
+        (), strict=False, description="networks of the sweep: spellings, labelled spellings, families, requirements"
     )
     papers: tuple[str, ...] = Field(
         (),
         strict=False,
         description=(
-            "papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05"
+            "papers (of P98, P04, D90, C10, R05) whose printed numbers are verified; their networks are added"
         ),
     )
-    fault_nodes: FaultNodes = Field(None, description=f"of every network, {FAULTS.meaning}; null: not")
+    fault_nodes: FaultNodes = Field(None, description=f"for every network: {FAULTS.meaning}; null: not computed")
     certificates: bool = Field(
-        False, description="also write the table certificates: proofs of the tables' rows that certify/check.py checks"
+        False, description="whether to write the table certificates, with proofs of rows that certify/check.py checks"
     )
     symmetry: bool = Field(
         True,
         description=(
-            "use proved symmetry; false searches distances and follows loads from every node, with the same result"
+            "whether to use proved symmetry; if false, every node is a source of the computation, with the same result"
         ),
     )
     backend: Literal["auto", "numpy", "numba", "cupy"] = Field(
-        "auto", description="library that computes; auto: a GPU, if there is one, for large calls; Numba otherwise"
+        "auto", description="library that computes; auto: a GPU, if there is one, for large calls; otherwise Numba"
     )
     cluster: Cluster = Field(
-        default_factory=lambda: Cluster.model_validate({}), description="workers and their cluster"
+        default_factory=lambda: Cluster.model_validate({}), description="workers and the cluster on which they run"
     )
     limits: Limits = Field(
         default_factory=lambda: Limits.model_validate({}), description="limits beyond which a sweep is refused"
@@ -327,16 +329,16 @@ class Settings(Section):
         return self
 
     def entries(self, stage: str) -> tuple[Any, ...]:
-        """The entries of a section: of a stage, or of another question in `SECTIONS`."""
+        """The entries of the section of a stage or of another question in `SECTIONS`; () without any."""
         found = getattr(self, stage, ())
         return found if isinstance(found, tuple) else ()
 
     def choice(self, stage: str) -> Any:
-        """A stage's section that is about every network (`Stage.Choice`), or "none"; None where it has no such."""
+        """A stage's section that is one mapping (`Stage.Choice`), or "none"; None if it is not given, or is a list."""
         return getattr(self, stage, None) if STAGES[stage].Choice is not None else None
 
     def cluster_under(self, overrides: Mapping[str, Any]) -> Cluster:
-        """Who computes, where the command line may say how many workers, cores and parts. Raises BadInput."""
+        """The section `cluster` with workers, cores and parts of the command line. Raises BadInput if these conflict."""
         given = {name: overrides[name] for name in ("workers", "cores", "parts") if name in overrides}
         cluster = self.cluster.model_copy(update=given)
         try:
@@ -358,7 +360,7 @@ class Settings(Section):
         return self._digest
 
     def where(self, place: Place) -> str:
-        """`path:line:column: place` of something in the file, for messages; without a file, its name and the place."""
+        """`path:line:column: key` of a place in the configuration, for messages; `name: key` for a dictionary."""
         known = place
         while known and known not in self._places:
             known = known[:-1]
