@@ -197,7 +197,7 @@ def test_the_caption_on_wires_speaks_of_what_the_chart_shows(static: Rows):
     def said(*placements: str) -> list[bool]:
         rows = [layout_record(build("torus(k=4, n=2)"), placement) for placement in placements]
         body = layout_section(static, rows).body
-        return [part in body for part in ("A mark stands at a length", "Folding shortens the longest", "whole rows")]
+        return [part in body for part in ("mark at a length", "Folding shortens the longest", "whole rows")]
 
     assert said("straight", "folded") == [True, True, False]
     assert said("folded", "folded(dimensions=1)") == [True, False, True]

@@ -196,7 +196,7 @@ class _Entry(BaseModel):
 
     axis: str = Field(description="name of one of the axes")
     operation: Kind = Field(description="operation that all groups of the axis do at the same time")
-    bytes: int | str = Field(description="size of the operation as nccl-tests define it, such as 64MiB")
+    bytes: int | str = Field(description="a size such as 64MiB, as nccl-tests define it for the operation")
     times: int = Field(1, ge=1, le=10**9, description="number of repetitions in a step")
 
 
@@ -204,7 +204,7 @@ class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     axes: dict[str, Annotated[int, Field(ge=1, le=10**6)]] = Field(
-        min_length=1, max_length=MOST_AXES, description=f"1 … {MOST_AXES} axes as name: size"
+        min_length=1, max_length=MOST_AXES, description=f"name: size, of 1 … {MOST_AXES} axes"
     )
     operations: list[_Entry] = Field(
         default_factory=list, max_length=MOST_OPERATIONS, description=f"a list of at most {MOST_OPERATIONS:,}"
