@@ -46,7 +46,9 @@ from torusweep.traffic.demands import COLUMNS, LEAST, MOST, MOST_ROWS, amounts, 
 SUFFIXES = (".npy", ".json")
 JOB = Meaning("job: a YAML file with its axes and their operations in a step; in Python also a dictionary")
 AXES = Meaning(f"only the axes of a job, as tp=8,dp=16; each does its name's usual operations, of {USUAL_SIZE}")
-TASKS = Meaning("tasks to place instead of a job: a file of their demand, as for the traffic demand; in Python a matrix")
+TASKS = Meaning(
+    "tasks to place instead of a job: a file of their demand, as for the traffic demand; in Python a matrix"
+)
 MINIMISED = Meaning("for tasks: what to minimise, hops · demand or the load of the busiest link by minimal routing")
 LINK_BANDWIDTH = (
     Meaning("bandwidth, in each direction, of a link that carries a flit a cycle"),
