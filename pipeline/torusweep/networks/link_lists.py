@@ -146,14 +146,7 @@ def network_of_links(
     more memory.
     """
     limit = default_memory() if memory is None else memory
-    most = min(MOST_NODES, limit // NODE_BYTES)
-    if nodes > most:
-        raise Refused(
-            f"expected at most {most:,} nodes, which fit into {limit / 2**30:.1f} GiB, got {nodes:,}; choose a smaller"
-            " graph, or number its nodes without gaps"
-        )
-    if len(links) > MOST_LINKS:
-        raise Refused(f"expected at most {MOST_LINKS:,} links, got {len(links):,}; choose a smaller graph")
+    _check_size(nodes, len(links), limit)
     rows = rows_of_links(np.ascontiguousarray(links), nodes, directed=directed)
     degree, spelling = int(rows.degree.max(initial=0)), name or f"graph(nodes={nodes}, links={rows.links})"
     plan = Plan(
@@ -186,6 +179,18 @@ def network_of_links(
         latency = _numbers_of_ports(ports, links, kinds.latency, directed)
     wiring = Wiring(ports, link_class, capacity, terminals, latency)
     return realise(spelling, "graph", plan, limit)
+
+
+def _check_size(nodes: int, links: int, limit: int) -> None:
+    """Raise Refused for more nodes or links than fit into a limit of bytes."""
+    most = min(MOST_NODES, limit // NODE_BYTES)
+    if nodes > most:
+        raise Refused(
+            f"expected at most {most:,} nodes, which fit into {limit / 2**30:.1f} GiB, got {nodes:,}; choose a smaller"
+            " graph, or number its nodes without gaps"
+        )
+    if links > MOST_LINKS:
+        raise Refused(f"expected at most {MOST_LINKS:,} links, got {links:,}; choose a smaller graph")
 
 
 def _numbers_of_ports(ports: np.ndarray, links: np.ndarray, numbers: np.ndarray, directed: bool) -> np.ndarray:

@@ -200,12 +200,7 @@ def compute(
     settings   the configuration's cluster section
     Raises BadInput if there are no workers, if workers run other code, or if nothing can be written.
     """
-    todo = {
-        part: cost * part.count / point.count
-        for point, cost in estimates.items()
-        for first, last in shards.missing(point.wanted, done)
-        for part in (point.part(first, last),)
-    }
+    todo = _todo(estimates, done)
     if not todo:
         return Ending([], None)
     left = Batches(todo, settings.batch_seconds)
@@ -224,21 +219,13 @@ def compute(
         ) as shown:
             running: dict[int, Running] = {}
             stop.running = True
-            told, losses = False, 0
+            losses = 0
             while running or (left and not stop.signal):
                 while left and not stop.signal and len(running) < workers.places:
                     batch = left.next(workers.places)
                     limit = left.limit(batch, settings.watchdog_seconds)
                     running[_submitted(batch, workers, options)] = Running(batch, time.monotonic(), limit)
-                if stop.signal and not told:
-                    shown.say(
-                        f"stopping: batches that run are finished and saved, if they end within {SAVE_SECONDS:.0f} s;"
-                        " once more to stop at once"
-                    )
-                    told = True
-                if stop.signal and time.monotonic() - stop.since > SAVE_SECONDS:
-                    lost = networks_of(point for entry in running.values() for point in entry.batch.points)
-                    shown.say(f"gave up {counted(lost, 'point')}")
+                if stop.signal and stop.gives_up(running, shown):
                     break
                 if isinstance(workers, Workers):
                     _watch(running, workers)
@@ -260,6 +247,16 @@ def compute(
                 failed += ended
                 shown.advance(networks_of(batch.points), batch.cost)
         return Ending(failed, stop.signal)
+
+
+def _todo(estimates: Mapping[Point, float], done: Mapping[str, np.ndarray]) -> dict[Point, float]:
+    """Return the estimated seconds of the points, and of the parts of runs, that have no rows."""
+    return {
+        part: cost * part.count / point.count
+        for point, cost in estimates.items()
+        for first, last in shards.missing(point.wanted, done)
+        for part in (point.part(first, last),)
+    }
 
 
 def _submitted(batch: Batch, workers: InProcess | Workers, options: BatchOptions) -> int:
@@ -345,6 +342,7 @@ class _Stop:
         self.signal: int | None = None
         self.since = 0.0
         self.running = False  # once batches run, the first signal lets them finish
+        self.told = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> _Stop:
@@ -357,6 +355,20 @@ class _Stop:
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def gives_up(self, running: Mapping[int, Running], shown: Any) -> bool:
+        """Say once that the stage stops. Returns whether the running batches have had their time to finish."""
+        if not self.told:
+            shown.say(
+                f"stopping: batches that run are finished and saved, if they end within {SAVE_SECONDS:.0f} s;"
+                " once more to stop at once"
+            )
+            self.told = True
+        if time.monotonic() - self.since <= SAVE_SECONDS:
+            return False
+        lost = networks_of(point for entry in running.values() for point in entry.batch.points)
+        shown.say(f"gave up {counted(lost, 'point')}")
+        return True
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         if self.signal is not None or not self.running:

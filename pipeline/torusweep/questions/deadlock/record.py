@@ -173,23 +173,17 @@ def deadlock_record(
     # the row's own rule is tried too, so that the least number does not contradict this row's proof
     own = {} if rule.bubble else {case.vc_rule: rule}
     least = least_virtual_channels(case.routing, case.own, known, part_of(progress, 1, 2), own)
-    cycle = packets = together = None
+    together = None
     if found.deadlock_free == "unknown" and isinstance(form, LayeredRouting):
         form, found = _by_table(form, rule, virtual_channels, found)
     if found.deadlock_free == "unknown" and isinstance(form, SourceRouting | TableRouting):
         together = entering_together(form, rule, virtual_channels)
     if together is not None:
         found = found._replace(deadlock_free="no", argument=TOGETHER, cycle=together.cycle)
-    if not found.acyclic:
-        cycle = [_channel_words(form, shares, int(channel)) for channel in found.cycle]
-        if together is not None:
-            packets = together.packets
-        elif not isinstance(form, AdaptiveRouting):
-            packets = packets_of(form, rule, virtual_channels, found.cycle, entering=found.deadlock_free == "no")
-    if packets is not None and topology.plan.names is not None:
-        packets = [
-            NUMBER.sub(lambda found: f"{found[0]} ({name_of(topology, int(found[0]))})", each) for each in packets
-        ]
+    cycle = None if found.acyclic else [_channel_words(form, shares, int(channel)) for channel in found.cycle]
+    packets = None if together is None else together.packets
+    if cycle is not None and together is None and not isinstance(form, AdaptiveRouting):
+        packets = packets_of(form, rule, virtual_channels, found.cycle, entering=found.deadlock_free == "no")
     values = {
         "topology": topology.spelling,
         "routing": case.routing,
@@ -202,7 +196,7 @@ def deadlock_record(
         "argument": _argument(case, found),
         "cycle": cycle,
         "cycle_length": None if cycle is None else len(cycle),
-        "packets": packets,
+        "packets": packets and _with_names(topology, packets),
         "least_virtual_channels": least.number,
         "least_rule": least.rule,
         "least_reason": least.reason,
@@ -210,6 +204,13 @@ def deadlock_record(
         **lost.columns,
     }
     return {column.name: values[column.name] for column in DEADLOCK}
+
+
+def _with_names(topology: Topology, packets: list[str]) -> list[str]:
+    """Return texts on packets with the names of nodes behind their numbers, if nodes have names."""
+    if topology.plan.names is None:
+        return packets
+    return [NUMBER.sub(lambda found: f"{found[0]} ({name_of(topology, int(found[0]))})", each) for each in packets]
 
 
 def is_proved_free(case: Case) -> bool:

@@ -229,8 +229,7 @@ def place(
         unit = unit_of(network.plan, bandwidth)
     with under("latency"):
         links = LinkSpeed(unit, *waiting_of(network.plan, latency))
-    _alone(job=job, axes=axes)
-    wanted = _job_of_axes(axes or "") if job is None else _job(job)
+    wanted = _wanted(job, axes)
     slice_of = machine(network)
     check_axes(slice_of, wanted.axes)
     begun = perf_counter()
@@ -239,8 +238,8 @@ def place(
     remarks = remarks_on(network.plan, bandwidth)
     if axes is not None:
         remarks.append(f"usual operations: {operations_in_words(wanted)}; a job names others")
-    heeded = () if links.tick is None else ("latency",)
-    return Placements(slice_of, wanted, links, ranking, perf_counter() - begun, remarks, heeded)
+    took, heeded = perf_counter() - begun, () if links.tick is None else ("latency",)
+    return Placements(slice_of, wanted, links, ranking, took, remarks, heeded)
 
 
 def _alone(**given: Any) -> None:
@@ -259,9 +258,13 @@ def _job(given: Path | str | Mapping[str, Any]) -> Job:
     return job_of(documents.parse(content, name))
 
 
-def _job_of_axes(axes: str | Mapping[str, Any]) -> Job:
+def _wanted(job: Path | str | Mapping[str, Any] | None, axes: str | Mapping[str, Any] | None) -> Job:
+    """Return the job, or what is usual for the axes. Raises BadInput unless exactly one is given."""
+    _alone(job=job, axes=axes)
+    if job is not None:
+        return _job(job)
     with under("axes"):
-        return job_of_axes(axes)
+        return job_of_axes(axes or "")
 
 
 def _tasks(given: Any) -> NamedTasks:

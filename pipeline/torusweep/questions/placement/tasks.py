@@ -191,16 +191,7 @@ def place_tasks(network: Topology, how: How, named: NamedTasks, least: str, rest
     """
     names, matrix = named
     places, number = len(network.terminals), len(names)
-    if number > places:
-        raise BadInput(
-            f"tasks: expected at most {places:,}, one for each terminal of {network.spelling}, got {number:,}; choose a"
-            " larger network"
-        )
-    if places > MOST_PLACES:
-        raise Refused(
-            f"{network.spelling}: expected at most {MOST_PLACES:,} terminals, got {places:,}; all pairs have a distance"
-            " in a table: choose a smaller network"
-        )
+    _check_size(network, number)
     between = hops_between(network, np.arange(network.nodes))
     distance = between[np.ix_(network.terminals, network.terminals)].astype(np.float64)
     if (distance < 0).any():
@@ -242,6 +233,21 @@ def place_tasks(network: Topology, how: How, named: NamedTasks, least: str, rest
     full = np.concatenate([chosen, np.setdiff1d(np.arange(places), chosen)]).astype(np.int32)
     load = None if routes is None else busiest(demand, routes, channels, full)
     return TaskPlacement(network, least, names, matrix, chosen, value, in_order, bound, because, hops, load)
+
+
+def _check_size(network: Topology, number: int) -> None:
+    """Raise BadInput for more tasks than terminals, Refused for too many terminals."""
+    places = len(network.terminals)
+    if number > places:
+        raise BadInput(
+            f"tasks: expected at most {places:,}, one for each terminal of {network.spelling}, got {number:,}; choose a"
+            " larger network"
+        )
+    if places > MOST_PLACES:
+        raise Refused(
+            f"{network.spelling}: expected at most {MOST_PLACES:,} terminals, got {places:,}; all pairs have a distance"
+            " in a table: choose a smaller network"
+        )
 
 
 def _routes(network: Topology, between: np.ndarray) -> PlaceRoutes | None:

@@ -62,20 +62,7 @@ def fault_diameter(
             None, 1, f"proof: the {isolated} neighbour{'' if isolated == 1 else 's'} of a node cut it off"
         )
     sources = orbits.representatives[is_terminal[orbits.representatives]]
-    sets = comb(n - 1, faults)
-    searches: Iterator[Lanes]
-    if len(sources) * sets * n <= EXHAUSTIVE_WORK:
-        searches = chain.from_iterable(_all_sets(source, n, faults, sets) for source in sources.tolist())
-        tried, method = comb(n, faults), "exhaustive"
-    else:
-        sampled, drawn = _sample_size(n, sources)
-        near = {source: _near_sets(topology, source, faults) for source in sampled.tolist()}
-        searches = _sample(near, n, faults, drawn)
-        tried = sum(len(choices) + drawn for choices in near.values())
-        method = (
-            f"sampled: from a node of each of {len(sampled):,} of {len(sources):,} orbits, sets among its neighbours"
-            f" and {drawn:,} drawn (Philox, seed {SAMPLE_SEED}); a lower bound"
-        )
+    searches, tried, method = _searches(topology, sources, faults)
     diameter, parted, ports = 0, split(topology), topology.ports
     counted = None if is_terminal.all() else is_terminal
     if topology.ends is not None:
@@ -97,6 +84,23 @@ def fault_diameter(
             histogram[0, :2] += len(lanes), -len(lanes)
         diameter = max(diameter, int(np.flatnonzero(histogram[0]).max(initial=0)))
     return FaultDiameter(diameter, tried, method)
+
+
+def _searches(topology: Topology, sources: np.ndarray, faults: int) -> tuple[Iterator[Lanes], int, str]:
+    """Return the searches from `sources`, the number of sets of faults that they try, and the method in words."""
+    n = topology.nodes
+    sets = comb(n - 1, faults)
+    if len(sources) * sets * n <= EXHAUSTIVE_WORK:
+        each = (_all_sets(source, n, faults, sets) for source in sources.tolist())
+        return chain.from_iterable(each), comb(n, faults), "exhaustive"
+    sampled, drawn = _sample_size(n, sources)
+    near = {source: _near_sets(topology, source, faults) for source in sampled.tolist()}
+    tried = sum(len(choices) + drawn for choices in near.values())
+    method = (
+        f"sampled: from a node of each of {len(sampled):,} of {len(sources):,} orbits, sets among its neighbours"
+        f" and {drawn:,} drawn (Philox, seed {SAMPLE_SEED}); a lower bound"
+    )
+    return _sample(near, n, faults, drawn), tried, method
 
 
 def _isolating_degree(topology: Topology, is_terminal: np.ndarray, faults: int) -> int | None:
