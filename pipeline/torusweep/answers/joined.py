@@ -185,26 +185,36 @@ def uncomputed(results: Folders, names: Iterable[str]) -> str:
         elif words & {"static", VIEW}:
             empty |= {column: [measure] for measure, of in left_out.items() for column in of}
         if lost := [name for name in empty if name in words]:
-            measured = [] if static == "none" else static["measures"]
-            measured = [measured] if isinstance(measured, str) else measured
-            said = static if static == "none" else f"{{measures: [{', '.join(measured)}]}}"
-            wanted = ", ".join(dict.fromkeys(measure for name in lost for measure in empty[name]))
-            remedy = f"say static: {{measures: [{wanted}]}}" if static == "none" else f"add {wanted} to these"
-            why = f"the configuration says static: {said}; {remedy}, and run it again"
-            reasons[f"{', '.join(lost)}: not computed, as {why}"] = None
-        for table in sorted(DECLARED.keys() & words - manifest["tables"].keys() - columns["static"]):
-            sections = DECLARED[table].sections or (table,)
-            there = all(map(configuration.get, sections))
-            if table in lost and (there or not DECLARED[table].sections):
-                continue
-            asked = DECLARED[table].asked or f"section{'s' * (len(sections) > 1)} {' and '.join(sections)}"
-            why = f"not computed, as the configuration has no {asked}; add it, and run it again"
-            if there:
-                why = "not computed yet, as its run has not come to its end; the same 'torusweep run' goes on"
-            if command := DECLARED[table].command:
-                why = f"no sweep has it; {command} prints it"
-            reasons[f"{table}: {why}"] = None
+            measures = [measure for name in lost for measure in empty[name]]
+            reasons[f"{', '.join(lost)}: {_why_unmeasured(static, measures)}"] = None
+        for name in sorted(DECLARED.keys() & words - manifest["tables"].keys() - columns["static"]):
+            table = DECLARED[name]
+            asked_for = all(map(configuration.get, table.sections or (name,)))
+            if name not in lost or (table.sections and not asked_for):
+                reasons[f"{name}: {_why_absent(table, asked_for)}"] = None
     return "; ".join(reasons)
+
+
+def _why_unmeasured(static: Any, measures: Iterable[str]) -> str:
+    """Return why a sweep lacks measures, given its configuration's section `static`."""
+    wanted = ", ".join(dict.fromkeys(measures))
+    if static == "none":
+        said, remedy = "none", f"say static: {{measures: [{wanted}]}}"
+    else:
+        measured = [static["measures"]] if isinstance(static["measures"], str) else static["measures"]
+        said, remedy = f"{{measures: [{', '.join(measured)}]}}", f"add {wanted} to these"
+    return f"not computed, as the configuration says static: {said}; {remedy}, and run it again"
+
+
+def _why_absent(table: Declaration, asked_for: bool) -> str:
+    """Return why a sweep lacks a table. asked_for: whether the configuration has the table's sections."""
+    if table.command:
+        return f"no sweep has it; {table.command} prints it"
+    if asked_for:
+        return "not computed yet, as its run has not come to its end; the same 'torusweep run' goes on"
+    sections = table.sections or (table.name,)
+    asked = table.asked or f"section{'s' * (len(sections) > 1)} {' and '.join(sections)}"
+    return f"not computed, as the configuration has no {asked}; add it, and run it again"
 
 
 def source(

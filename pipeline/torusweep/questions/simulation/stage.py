@@ -58,22 +58,14 @@ LOADS = (
     Typed(reader="torusweep.questions.simulation.parameters:loads_of", shown="0.2|0.1,0.2|0.1:0.9:0.1"),
     NOT_SWEPT,
 )
-SATURATION = (
-    Meaning("also find the largest load that is accepted, by bisection"),
-    Typed("--find-saturation"),
-    NOT_SWEPT,
-)
+SATURATION = Meaning("also find the largest load that is accepted, by bisection"), Typed("--find-saturation"), NOT_SWEPT
 TO_WITHIN = (
     Number(0, "precision of the saturation load, flits per cycle per terminal", 1, above=True),
     Absent(str(PRECISION)),
     NOT_SWEPT,
 )
 PACKETS_EACH = Whole(1, "packets that every terminal sends, all ready at cycle 0, instead of a load", 10**6)
-SEEDS = (
-    Whole(0, "seed of the random packets; several give a mean over runs", MOST_SEEDS),
-    Typed("--seed"),
-    NOT_SWEPT,
-)
+SEEDS = Whole(0, "seed of the random packets; several give a mean over runs", MOST_SEEDS), Typed("--seed"), NOT_SWEPT
 TIME_UNIT = (
     Meaning("unit of latencies in the text; a unit of time needs links with a bandwidth or latency in units"),
     Absent("cycles, next to µs if a cycle has a length"),
