@@ -1,4 +1,4 @@
-"""Answers to questions: they print themselves, show as tables in a notebook, and give their numbers as attributes."""
+"""Classes of answers, which print as text, show as tables in notebooks, and have their numbers as attributes."""
 
 from __future__ import annotations
 

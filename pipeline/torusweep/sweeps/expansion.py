@@ -139,7 +139,7 @@ def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
 def _suitable(
     stage: Stage, entry: NetworkChoice, topology: str, requests: Iterable[Any], first: LazyNetwork
 ) -> dict[Any, list[str]]:
-    """Request → spellings of the parts of a network or run for which the request is defined; [] if there are none.
+    """For each request, the spellings of those parts of a network or run for which it is defined; [] if none is.
 
     first   first network of the run
     """
@@ -244,9 +244,9 @@ class _Networks:
         self._there = Networks()
 
     def add(self, topology: str, fault_nodes: int | None) -> None:
-        """Add those networks of a network or run that are new.
+        """Add a network, or the networks of a run, unless they are already in the list.
 
-        A network that is requested both with and without faults has faults, because a table has one row per network.
+        If a network is requested both with and without faults, only the request with faults is kept.
         """
         for part in self._there.add(topology):
             self.count += count_of(part)

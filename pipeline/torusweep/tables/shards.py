@@ -233,7 +233,7 @@ def _tables(
 def _gathered(
     shard: np.ndarray, row: np.ndarray, edges: Callable[[int], np.ndarray], group_of: Callable[[int, int], pa.Table]
 ) -> pa.Table:
-    """The rows of `shard` int64[…] with the numbers `row` int64[…], in order. Only their row groups are read."""
+    """Read single rows, given by their shard (int64[…]) and their number in it (`row`, int64[…]), in this order."""
     parts, place, before = [], np.empty(len(row), np.int64), 0
     for number in np.unique(shard):
         here = np.flatnonzero(shard == number)

@@ -120,14 +120,14 @@ def cube_of_node(spelling: str, plan: Plan) -> np.ndarray:
 
 
 def most_parts(plan: Plan, spelling: str, fails: str) -> int:
-    """Upper bound of the number of parts that can fail; parallel links count once. Raises BadInput without cubes."""
+    """Upper bound of the number of parts that can fail; parallel links count once. Raises BadInput as `cube_count`."""
     if fails == "cubes":
         return cube_count(spelling, plan)
     return plan.nodes if fails == "routers" else plan.nodes * plan.degree // (1 if plan.directed else 2)
 
 
 def check_count(failing: Failing, fails: str, failures: int | None, spelling: str) -> None:
-    """Raise BadInput if more parts are to fail than exist."""
+    """Raise BadInput if more parts are to fail than the network has."""
     most = len(failing.names)
     if failures is not None and failures > most:
         raise BadInput(f"expected at most the {most:,} {fails} of {spelling} to fail, got {failures:,}; choose fewer")

@@ -93,7 +93,7 @@ def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) 
 
 
 def wilson(share: float, number: int) -> tuple[float, float]:
-    """95 % interval of a probability (Wilson 1927, no continuity correction), given its share of a number of draws."""
+    """95 % interval of a probability (Wilson 1927, no continuity correction). share: share of draws with the event."""
     z = float(scipy.special.ndtri((1 + CONFIDENCE) / 2))
     middle = share + z * z / (2 * number)
     half = z * sqrt(share * (1 - share) / number + z * z / (4 * number * number))

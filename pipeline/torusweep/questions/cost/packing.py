@@ -35,7 +35,7 @@ NUMBERS, GROUPS, PODS = "numbers", "groups", "pods"  # names of automatic packin
 
 
 def spelling_of(packing: str) -> str:
-    """The canonical spelling of a packing. Raises BadInput for an unknown one."""
+    """The canonical spelling of a packing. Raises BadInput for an unknown packing."""
     return AUTOMATIC if packing.strip().lower() == AUTOMATIC else canonical_placement(packing)
 
 
@@ -99,7 +99,7 @@ def _groups(nodes: int, size: int, most: int) -> np.ndarray:
 def _pods(topology: Topology, tree: Tree, racks: Racks) -> tuple[np.ndarray, int]:
     """(int64[N]: pod of each switch, number of cabinets of a pod) of a tree. The roots count as the last pod.
 
-    Small pods are combined into one while their leaves fit in one cabinet, and their other switches in another one.
+    Small pods are combined as long as their leaves fit in one cabinet, and their other switches in another one.
     """
     levels = [prod(tree.up[1:level]) * prod(tree.down[level:]) for level in range(1, len(tree.down))]  # without roots
     count, leaves = tree.down[-1], routers_of_cabinet(racks, tree.down[0])

@@ -259,7 +259,7 @@ def _networks(networks: Sequence[Topology], how: How, given: Row) -> Latency | L
 
 
 def _limits(static: Row, reason: str) -> list[str]:
-    """Remarks if loads are unknown (reason: why; "" if known), or the bisection width is only known by bounds."""
+    """Remarks to print if loads are unknown for a `reason`, or if only bounds of the bisection width are known."""
     limits = [f"{static['topology']}: channel loads are not known: {reason}"] if reason else []
     lower, upper = static.get("bisection_lower"), static.get("bisection_upper")
     if lower != upper and upper is not None:

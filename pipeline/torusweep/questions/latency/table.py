@@ -41,7 +41,7 @@ class ModelInputs(NamedTuple):
 
 
 def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None) -> ModelInputs:
-    """A network's inputs from its rows of the tables `static` and `loads` (minimal routing, uniform traffic, or None).
+    """A network's inputs for the model, from its row of `static`, and of `loads` for minimal routes, uniform traffic.
 
     Raises ValueError for a network that is not connected, or has nodes without terminals.
     """

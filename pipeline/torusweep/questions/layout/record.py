@@ -88,7 +88,7 @@ def layout_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
 
 
 def _wires(topology: Topology, placement: Placement) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield (link class int8[A], place of the tail int32[A, D], of the head int32[A, D]) of the wires at each port."""
+    """Yield, port by port, (int8[A]: link class, int32[A, D]: place of the tail, int32[A, D]: of the head) of wires."""
     for port in range(topology.ports.shape[1]):
         heads = topology.ports[:, port]
         tails = np.flatnonzero(heads != NO_PORT)
@@ -168,7 +168,7 @@ def _by_class(topology: Topology, wires: Wires) -> dict[str, dict[str, float]]:
 
 
 def _density(topology: Topology, across: list[np.ndarray], sides: tuple[int, ...]) -> dict[str, Any]:
-    """Columns on channels across gaps and the middle; width and pins are for one bit per node across the middle."""
+    """The columns on wire density, and channel width and pins for a total of one bit per node across the middle."""
     channels = 1 if topology.directed else 2
     rows = int(np.prod(sides[1:], dtype=np.int64))
     row = channels * across[0] / rows

@@ -225,7 +225,7 @@ def _shares(side: int, left: tuple[int, ...], several: bool, before: tuple[int, 
 
 
 def block_of(division: Division, axis: int) -> Block:
-    """The block of an axis in a division of the dimensions."""
+    """The block of an axis, given how the dimensions of the slice are divided among the axes."""
     parts = []
     for dimension, shares in enumerate(division):
         stride = 1
@@ -293,7 +293,7 @@ def lay(machine: Machine, wanted: dict[Block, set[str]], *, backend: str = "auto
 def loads_of(
     machine: Machine, rows: np.ndarray, sizes: Sequence[int], patterns: Sequence[str], *, backend: str = "auto"
 ) -> list[Load]:
-    """The load of each of B divisions of the nodes into groups.
+    """The load of links for each of B ways to divide the N nodes into groups of equal size.
 
     rows  int32[B, N]: nodes, group by group; sizes: members of a group; patterns: names of the kernel's patterns
     """

@@ -76,7 +76,7 @@ class Machine:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the dimensions."""
+        """Names of the slice's dimensions."""
         return class_names(len(self.sides))
 
     @cached_property

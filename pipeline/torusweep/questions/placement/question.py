@@ -99,7 +99,7 @@ class Placements(Answer):
 
     @property
     def table(self) -> pa.Table:
-        """The rows as an Arrow table."""
+        """The answer's rows as an Arrow table."""
         return pa.Table.from_pylist(self.rows)
 
     @property

@@ -284,7 +284,7 @@ def _best(arrangements: np.ndarray, options: list[dict[int, list[_Option]]], top
 
 
 def _combinations(choices: Sequence[list[_Option]], most: float) -> Iterator[list[_Option]]:
-    """Yield each combination of one option for every axis that takes at most `most` seconds; options are sorted."""
+    """Yield all combinations of options, one for each axis, that take at most `most` seconds. choices: by time."""
     if not choices:
         yield []
         return

@@ -107,7 +107,7 @@ class TaskPlacement(Answer):
 
     @property
     def table(self) -> pa.Table:
-        """The rows as an Arrow table."""
+        """The answer's rows as an Arrow table."""
         return pa.Table.from_pylist([{**row, "task": str(row["task"])} for row in self.rows])
 
     @property

@@ -1,4 +1,4 @@
-"""Run a search for a graph. It lasts a number of seconds or moves, or until a graph is optimal.
+"""Run a search for a graph, which ends after a number of seconds or moves, or when a graph is optimal.
 
 The chains of a search are annealed in parallel, in cycles of cooling that get longer. The chains are saved every few
 seconds, so that a stopped search can continue. The result is a graph file and a row of the table `search`.

@@ -31,7 +31,7 @@ MOST_CHARACTERS = 64  # greatest length of a sweep's name
 
 
 def as_yaml(given: Mapping[Any, Any]) -> bytes:
-    """Convert a dictionary to YAML. Tuples, ranges and arrays become lists; NumPy's numbers and paths are converted.
+    """Convert a dictionary to YAML. Tuples, ranges and arrays become lists; paths become text.
 
     Raises BadInput, with the key, for a value that no configuration can have, and if the YAML is too long for a file.
     """
