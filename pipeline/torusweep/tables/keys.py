@@ -90,7 +90,7 @@ def _within(start: str) -> list[str]:
 
 @cache
 def source_files() -> dict[str, Path]:
-    """All source files of our packages: name, such as torusweep_kernels/backend.py → path."""
+    """All source files of our packages: name, which begins with the package → path."""
     return {
         file.relative_to(root).as_posix(): file
         for package, root in _ROOTS.items()
