@@ -96,7 +96,7 @@ class Toy(Question):
     name = command = "longest"
     columns = Longest.columns
     ask = staticmethod(longest)
-    phrase = "above {limit}"
+    phrase = "above {limit}".format
     how = ()
 
 

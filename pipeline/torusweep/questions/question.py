@@ -197,12 +197,12 @@ class Askable:
 class Question(Askable, Stage):
     """A stage of a sweep whose requests, entries and rows follow from the signature of `ask`.
 
-    phrase    format of a request, which follows the network's name in messages; its fields are the request's columns
+    phrase    a request in words, which follow the network's name in messages; a function of the request's columns
     entry     base class of an entry in a configuration; None if the stage has no entries, but one request per network
     outermost parameters whose values vary slowest in the order of an entry's requests, the slowest of all first
     """
 
-    phrase: ClassVar[str] = ""
+    phrase: ClassVar[Callable[..., str]] = "".format
     entry: ClassVar[type[NetworkChoice] | None] = NetworkChoice
     outermost: ClassVar[tuple[str, ...]] = ()
 
@@ -241,14 +241,10 @@ class Question(Askable, Stage):
             fields.append((one.column, one.kind | None if one.optional else one.kind, field(**how)))
         module = type(self).__module__
         body = {
-            "__str__": lambda request: self.said(request),
+            "__str__": lambda request: self.phrase(**vars(request)),
             "__reduce__": lambda request: (_request_of, (module, tuple(vars(request).values()))),
         }
         return make_dataclass(f"{self.name.title()}Request", fields, frozen=True, namespace=body)
-
-    def said(self, request: Any) -> str:
-        """The text that describes a request; in messages it follows the network's spelling."""
-        return self.phrase.format(**vars(request))
 
     def values_of(self, entry: Any) -> dict[str, Sequence[Any]]:
         """The values that an entry gives for each parameter, in canonical spellings, by the parameter's name."""
@@ -280,8 +276,9 @@ class Question(Askable, Stage):
         return [file for files, text in reversed(spelled) if files and text for file in resolve_name(files)(text)]
 
     def values_in(self, request: Any) -> dict[str, Any]:
-        """The parameters' values in a request, by name."""
-        return {one.name: getattr(request, one.column) for one in self.swept if hasattr(request, one.column)}
+        """The parameters' values in a request, or in its `parameters`, by name."""
+        given = getattr(request, "parameters", request)
+        return {one.name: getattr(given, one.column) for one in self.swept if hasattr(given, one.column)}
 
     def unheeded(self, plan: Plan, request: Any) -> list[str]:
         """The network's attributes (torusweep.questions.heeds) that the rows of a request do not take into account."""

@@ -211,16 +211,10 @@ class Stage(Protocol):
     description: str = ""
     row_bytes: int = 1_500
 
-    def request_for_network(self, fault_nodes: int | None, choice: Any) -> Any | None:
-        """The request that a sweep makes for every network without an entry; None if the stage makes none.
-
-        fault_nodes   number of simultaneous node faults for the network's fault diameter; None for none
-        choice        the stage's section of the configuration: a `Choice`, "none", or None if it is not given
-        """
-        return None
-
     def requests(self, entry: Any) -> Iterable[Any]:
         """All requests of an entry, in canonical spellings. They do not depend on the network.
+
+        entry   of a stage with a `Choice`: (this section, "none" or None, node faults for a network's fault diameter)
 
         Raises BadInput, with the key's name (`under`), for a value that is wrong for every network.
         """

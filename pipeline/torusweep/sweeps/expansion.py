@@ -86,9 +86,8 @@ def expand_stage(
     """
     memory = memory_limit(sweep)
     found = Points(stage.name)
-    for network in networks:
-        request = stage.request_for_network(network.fault_nodes, sweep.choice(stage.name))
-        if request is not None:
+    for network in networks if stage.Choice else ():
+        for request in stage.requests((sweep.choice(stage.name), network.fault_nodes)):
             found.add({request: [network.topology]})
     for number, entry in enumerate(sweep.entries(stage.name)):
         with at(sweep, (stage.name, number)):

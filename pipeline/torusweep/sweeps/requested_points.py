@@ -113,7 +113,7 @@ def requested_derived(sweep: Sweep) -> list[str]:
 def requested_stages(sweep: Sweep) -> list[str]:
     """Names of the stages that a sweep requests, also for its papers' numbers, in the order of STAGES."""
     requested = {name for name in STAGES if sweep.entries(name)}
-    requested |= {name for name, stage in STAGES.items() if stage.request_for_network(None, None) is not None}
+    requested |= {name for name, stage in STAGES.items() if stage.Choice is not None}
     requested |= expected_requests(sweep.papers).keys()
     requested |= {*latency_stages(sweep)}
     return [name for name in STAGES if name in requested]

@@ -222,7 +222,7 @@ class CollectivesQuestion(Question):
         ),
         **heeds("clock", "with `bytes`", lambda values: False),  # the answer knows
     }
-    phrase = "{operation}, {algorithm}"
+    phrase = "{operation}, {algorithm}".format
     how = ("symmetry",)
     written: ClassVar = {"certificate": CERTIFICATE}
     examples = (

@@ -281,7 +281,7 @@ class CostQuestion(Question):
     }
     about = "networks"
     how = ()
-    phrase = "by {cost_model}, packed {packing}"
+    phrase = "by {cost_model}, packed {packing}".format
     asides: ClassVar = {
         "models": Aside("List the cost models", CostModels),
         "print_model": Aside("Print the cost model as YAML, to be edited", _model_file),

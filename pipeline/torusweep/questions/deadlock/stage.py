@@ -254,6 +254,11 @@ class DeadlockQuestion(Question):
         'deadlock "torus(k=4, n=2)" --routing "dimension_order(tie=positive)" --layers',
     )
     description = "channel dependency graphs to analyse; if absent, only those that the papers' statements need"
+    phrase = staticmethod(
+        lambda routing, vc_rule, virtual_channels: (
+            f"under {routing}, {vc_rule} with {counted(virtual_channels, 'virtual channel')}"
+        )
+    )
 
     def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
         assert network is not None
@@ -263,10 +268,6 @@ class DeadlockQuestion(Question):
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"
         return deadlock_certificate(network, **row)
-
-    def said(self, request: Any) -> str:
-        channels = counted(request.virtual_channels, "virtual channel")
-        return f"under {request.routing}, {request.vc_rule} with {channels}"
 
     def rows(self, network: LazyNetwork, request: Any, how: How) -> Rows:
         return [deadlock_record(network.topology, **vars(request))]  # a row has no column for a remedy

@@ -146,7 +146,7 @@ class LayoutQuestion(Question):
     command = "layout"
     notes_of_files = True
     heeds = heeds("direction, unit, clock")
-    phrase = "placed {placement}"
+    phrase = "placed {placement}".format
     how = ()
     written: ClassVar = {"svg": File("a drawing of the layout and its wires, as SVG", suffixes=("", ".svg"))}
     examples = (

@@ -269,7 +269,7 @@ class LoadsQuestion(Question):
         **BY_WEIGHT,
         **BY_LATENCY,
     }
-    phrase = "under {routing}, {traffic}"
+    phrase = "under {routing}, {traffic}".format
     outermost = ("traffic",)
     parts: ClassVar = {"channels": Part("the load of every channel", without=("bounds",))}
     examples = (

@@ -265,6 +265,10 @@ class SimulationRequest:
     def __str__(self) -> str:
         return f"simulated, {self.simulation}"
 
+    @property
+    def parameters(self) -> Parameters:
+        return request_of(self.simulation).parameters
+
 
 class SimulationQuestion(Question):
     name = "simulation"
@@ -324,9 +328,6 @@ class SimulationQuestion(Question):
             setup.check(loads, mean=True)
         with under("loads", of_network=True):
             setup.check(loads)
-
-    def values_in(self, request: SimulationRequest) -> dict[str, Any]:
-        return vars(request_of(request.simulation).parameters)
 
     def row_count(self, network: LazyNetwork, request: SimulationRequest) -> int:
         """Return the number of rows: one for each load; one for a workload or a search for the saturation alone."""

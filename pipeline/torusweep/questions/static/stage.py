@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb, prod
 from typing import Annotated, Any, ClassVar
@@ -170,11 +170,11 @@ class StaticQuestion(Question):
         columns = [column.name for column in STATIC]
         return {name: MEASURES[name].columns for name in lacking(choice, columns)}
 
-    def request_for_network(self, fault_nodes: int | None, choice: Any) -> Any:
-        if choice == "none":
-            return None
-        measures = measures_of(None if choice is None else choice.measures)
-        return self.Request(fault_nodes, None if measures == measures_of(None) else ", ".join(measures))
+    def requests(self, entry: Any) -> Iterator[Any]:
+        choice, fault_nodes = entry
+        if choice != "none":
+            measures = measures_of(None if choice is None else choice.measures)
+            yield self.Request(fault_nodes, None if measures == measures_of(None) else ", ".join(measures))
 
     def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
         """Whether the answer is quick: the network is small, or its symmetry lets one node per orbit suffice."""
