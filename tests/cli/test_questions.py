@@ -19,7 +19,6 @@ from torusweep import cli
 from torusweep.cli.questions import command_of
 from torusweep.errors import BadInput
 from torusweep.library.method import method_of
-from torusweep.networks.families import build
 from torusweep.networks.topology import Number, Topology, Whole
 from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
 from torusweep.questions.answer import Record
@@ -264,12 +263,12 @@ def test_an_answer_that_takes_minutes_says_so_before_it_is_computed(name, values
         return Record({})
 
     given = {one.name: one.default for one in question.parameters} | values
-    small, large = (build(f"faulty(torus(k={k}, n=2), links=1, seed=1)") for k in (4, 64))
+    small, large = (LazyNetwork(f"faulty(torus(k={k}, n=2), links=1, seed=1)") for k in (4, 64))
     assert question.estimate(large, given) > 20 * question.estimate(small, given) > 0
     monkeypatch.setattr(type(question), "ask", staticmethod(ask))
     monkeypatch.setattr(type(question), "_taken", lambda self, values: {})
     how = How(progress=Listening())
-    question.answer(small, how, values)
+    question.answer(small.topology, how, values)
     monkeypatch.setattr(type(question), "estimate", lambda self, network, values: 600.0 * cores())
-    question.answer(small, how, values)
+    question.answer(small.topology, how, values)
     assert said == ["computed", f"about 10 min on {cores()} core{'s' * (cores() > 1)}; Ctrl-C stops it", "computed"]

@@ -16,7 +16,6 @@ from torusweep_kernels.backend import backend_of_calls, backends_and_device, bac
 from torusweep.answers import table_text
 from torusweep.cli import options, progress
 from torusweep.errors import BadInput, naming, one_line, writing
-from torusweep.networks.families import build
 from torusweep.networks.signature import signature_of
 from torusweep.networks.spelling import Word, format_value
 from torusweep.questions.answer import Answer
@@ -25,6 +24,7 @@ from torusweep.questions.heeds import with_notes
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Parameter
 from torusweep.questions.question import Aside, Askable
+from torusweep.questions.stage import LazyNetwork
 from torusweep.tables.parquet import parquet
 
 
@@ -101,8 +101,11 @@ def _answered(question: Askable, asides: list[Aside], certified: bool, given: di
     topology, topologies = given.pop("topology", None), given.pop("topologies", ())
     values = {name: value for name, value in given.items() if value is not None}
     chosen = backend if backend == "auto" else backend_of_calls(backend)
-    texts, check = topologies if topology is None else (topology,), partial(question.check_plan, values=values)
-    networks = [build(question.network_meant(text, values), check=check) for text in texts]
+    networks = []
+    for text in topologies if topology is None else (topology,):
+        network = LazyNetwork(question.network_meant(text, values))
+        question.estimate(network, values)  # which refuses it before arrays are made
+        networks.append(network.topology)
     first = networks[0] if networks else None
     if backend == "auto":
         chosen = "numpy" if question.is_quick(first, use_symmetry, values) else backend_of_calls(backend)

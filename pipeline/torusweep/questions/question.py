@@ -106,31 +106,32 @@ class Askable:
     def __init__(self) -> None:
         self.skipped = 2 if self.about else 1  # parameters of `ask` that are not the question's
         self.parameters = parameters_of(type(self).ask, self.skipped)
+        self.defaults = {one.name: one.default for one in self.parameters}
 
     def network_meant(self, text: str, values: Mapping[str, Any]) -> str:
         """The spelling of the network for a text that the user gave; it may depend on the parameters' values."""
         return text
 
-    def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
-        """Raise BadInput or Refused for values that a command refuses before any computation. Sweeps do not call it."""
+    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], certified: bool) -> None:
+        """Raise BadInput or Refused for what is refused before anything is computed. Sweeps do not call it.
 
-    def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
-        """Raise BadInput or Refused if the answer is known to have no certificate, before anything is computed.
-
-        values   value of every parameter, by name
+        values     value of every parameter, by name
+        certified  whether the certificate is wanted, too; it is refused if the answer is known to have none
         """
-        if network is not None:
+        if certified and network is not None:
             check_derived(network)
-
-    def check_plan(self, spelling: str, plan: Plan, values: Mapping[str, Any]) -> None:
-        """Raise Refused if the answer would not fit into memory, before the network's arrays are made."""
 
     def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
         """Whether NumPy computes the answer in less time than loading Numba takes; `auto` then chooses NumPy."""
         return False
 
-    def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
-        """Seconds that the answer takes on one core, within a factor of about five; 0 if no estimate is known."""
+    def estimate(self, network: LazyNetwork, values: Mapping[str, Any]) -> float:
+        """Seconds that the answer takes on one core, within a factor of about five; 0 if no estimate is known.
+
+        values   values of the given parameters, by name
+
+        Raises Refused if the answer would not fit into memory. The network's arrays are not made for it.
+        """
         return 0.0
 
     def answer(
@@ -152,12 +153,10 @@ class Askable:
         network = asked if isinstance(asked, Topology) else None
         try:
             values = {name: known[name].check(value, network) for name, value in given.items()}
-            self.check_given(network, how, values)
-            if certified:
-                self.check_certificate(network, {name: one.default for name, one in known.items()} | values)
+            self.check_asked(network, how, self.defaults | values, certified)
             taken = self._taken(values)
             if network is not None:
-                seconds = self.estimate(network, {name: one.default for name, one in known.items()} | values) / cores()
+                seconds = self.estimate(LazyNetwork.of(network), values) / cores()
                 if seconds >= LONG_SECONDS:
                     how.progress.say(f"about {duration(seconds)} on {counted(cores(), 'core')}; Ctrl-C stops it")
             with interruptible():
@@ -181,7 +180,7 @@ class Askable:
         values  values of the given parameters, by name
         heeded  attributes that this answer depends on in addition to `heeds`
         """
-        values = {one.name: one.default for one in self.parameters} | dict(values) | {"networks": len(networks)}
+        values = self.defaults | dict(values) | {"networks": len(networks)}
         declared = {**self.heeds, **heeds(heeded)}
         several = len(networks) > 1
         found = {
@@ -214,13 +213,12 @@ class Question(Askable, Stage):
         self.Entry = getattr(type(self), "Entry", None) or (self.entry and self._entry())
         self.Request = getattr(type(self), "Request", None) or self._request()
 
-    def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
+    def estimate(self, network: LazyNetwork, values: Mapping[str, Any]) -> float:
         """Sum of the seconds that a sweep estimates for the points; points that it cannot estimate count 0."""
+        values, names = self.defaults | dict(values), [one.column for one in self.swept]
         given = [values[one.name] if isinstance(values[one.name], tuple) else (values[one.name],) for one in self.swept]
-        names, point = [one.column for one in self.swept], LazyNetwork(network.spelling)
-        vars(point)["planned"] = network.spelling, network.plan
         each = [
-            attempt(lambda one: self.seconds(point, self.Request(**dict(zip(names, one)))), one)
+            attempt(lambda one: self.seconds(network, self.Request(**dict(zip(names, one)))), one)
             for one in product(*given)
         ]
         return sum(seconds for seconds in each if isinstance(seconds, float))
@@ -282,8 +280,7 @@ class Question(Askable, Stage):
 
     def unheeded(self, plan: Plan, request: Any) -> list[str]:
         """The network's attributes (torusweep.questions.heeds) that the rows of a request do not take into account."""
-        defaults = {one.name: one.default for one in self.parameters}
-        return list(left_out(self.heeds, plan, defaults | self.values_in(request) | {"networks": 1}))
+        return list(left_out(self.heeds, plan, self.defaults | self.values_in(request) | {"networks": 1}))
 
     def rows(self, network: LazyNetwork, request: Any, how: How) -> Rows:
         values = self.values_in(request)

@@ -169,6 +169,12 @@ class LazyNetwork:
     def __init__(self, spelling: str, memory: int | None = None) -> None:
         self.spelling, self.memory = spelling, memory
 
+    @classmethod
+    def of(cls, network: Topology) -> LazyNetwork:
+        lazy = cls(network.spelling)
+        vars(lazy).update(planned=(network.spelling, network.plan), topology=network)
+        return lazy
+
     @cached_property
     def planned(self) -> tuple[str, Plan]:
         """The network's (canonical spelling, plan). A graph file is read only once."""

@@ -143,19 +143,13 @@ def _make_plan(call: Spelling) -> tuple[str, Plan]:
         return canonical, FAMILIES[call.name](**values)
 
 
-def build(
-    spelling: str | Spelling, *, memory: int | None = None, check: Callable[[str, Plan], None] | None = None
-) -> Topology:
+def build(spelling: str | Spelling, *, memory: int | None = None) -> Topology:
     """Build the network of a spelling.
 
     memory   limit in bytes; None for half of the machine's memory
-    check    called with (canonical spelling, plan) before arrays are made; its exceptions are passed on
     Raises BadInput as `plan` does, Refused for a network that needs more memory.
     """
-    canonical, planned = plan(spelling, memory=memory)
-    if check is not None:
-        check(canonical, planned)
-    return built(canonical, planned, memory)
+    return built(*plan(spelling, memory=memory), memory)
 
 
 def built(canonical: str, planned: Plan, memory: int | None = None) -> Topology:

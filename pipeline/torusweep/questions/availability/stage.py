@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from rich.console import Console
 
 from torusweep.errors import BadInput
-from torusweep.networks.topology import Meaning, Plan, Topology, Whole
+from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.answer import Records, Row
 from torusweep.questions.availability.columns import AVAILABILITY
 from torusweep.questions.availability.failing import check_count, failing_parts, fails_of, most_parts
@@ -174,8 +174,6 @@ def availability(
     if not asked:
         with under("links"):
             raise BadInput("expected links, routers or cubes that fail, got none; add a number, as 1")
-    for request in asked:
-        check_memory(network.spelling, network.plan, request)
     with how.progress.wait("draws of failures: some seconds for each costly measure, more on large networks"):
         rows = [row for request in asked for row in availability_rows(network, request, how)]
     return Availability(rows, asked=asked)
@@ -226,19 +224,6 @@ class AvailabilityQuestion(Question):
         for fails, (count, probability) in product(kinds, many):
             yield AvailabilityRequest(fails, count, probability, entry.draws, entry.seed, entry.sample, measures)
 
-    def check_plan(self, spelling: str, plan: Plan, values: Mapping[str, Any]) -> None:
-        for request in self._asked(values):
-            check_memory(spelling, plan, request)
-
-    def _asked(self, values: Mapping[str, Any]) -> list[AvailabilityRequest]:
-        """The requests for a call with these values; [] if `ask` refuses the values."""
-        others = {one.name: one.default for one in self.parameters} | dict(values)
-        fails = {kind: others.pop(kind) for kind in ("links", "routers", "cubes")}
-        try:
-            return _requests(fails, **others)
-        except BadInput:
-            return []
-
     def check(self, network: LazyNetwork, request: AvailabilityRequest) -> None:
         most = most_parts(network.plan, network.spelling, request.fails)
         # each node of a family has a link unless a fault removes it; nodes of graph files may have none
@@ -249,10 +234,18 @@ class AvailabilityQuestion(Question):
             failing = failing_parts(network.topology, request.fails)
             check_count(failing, request.fails, request.failures, network.spelling)
 
-    def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
-        return sum(self.seconds(network, request) for request in self._asked(values))
+    def estimate(self, network: LazyNetwork, values: Mapping[str, Any]) -> float:
+        others = self.defaults | dict(values)
+        fails = {kind: others.pop(kind) for kind in ("links", "routers", "cubes")}
+        try:
+            asked = _requests(fails, **others)
+        except BadInput:
+            return 0.0  # `ask` refuses the values
+        for request in asked:
+            check_memory(*network.planned, request)
+        return sum(self.seconds(network, request) for request in asked)
 
-    def seconds(self, network: LazyNetwork | Topology, request: AvailabilityRequest) -> float:
+    def seconds(self, network: LazyNetwork, request: AvailabilityRequest) -> float:
         arcs = network.plan.nodes * max(network.plan.degree, 1)
         size = DrawSize(network.plan.nodes, arcs, True)
         seconds = 5e-3 + request.draws * 1e-8 * arcs

@@ -286,11 +286,11 @@ class LoadsQuestion(Question):
         assert network is not None, "rows are of networks"
         return capacity_certificate(network, row["traffic"], "all")
 
-    def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
-        if network is None or not values.get("bounds"):
+    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], certified: bool) -> None:
+        if network is None or not values["bounds"]:
             return
         try:
-            check_capacity(network, values.get("traffic", "uniform"), use_symmetry=how.use_symmetry)
+            check_capacity(network, values["traffic"], use_symmetry=how.use_symmetry)
         except Refused as refusal:
             refusal.place = ("bounds",)
             refusal.args = (f"{str(refusal).partition('; choose')[0]}; choose a smaller network, or no bounds",)

@@ -25,6 +25,7 @@ from torusweep.questions.display import Fact, value_text
 from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.question import Askable
+from torusweep.questions.stage import LazyNetwork
 
 # from this number of pairs of a source and a node on, a product's distances are combined from those of its factors
 LONG_SEARCH = 1 << 26
@@ -278,9 +279,10 @@ class DistancesQuestion(Askable):
     heeds = heeds("direction, terminals, forwarding")
     examples = ('distances "torus(k=8, n=2)"', 'distances "faulty(torus(k=16, n=3), links=3, seed=1)" --json')
 
-    def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
-        alike = network.plan.symmetries is not no_symmetries
-        return 0.0 if alike else VISIT_SECONDS * network.nodes**2 * max(network.plan.degree, 1)
+    def estimate(self, network: LazyNetwork, values: Mapping[str, Any]) -> float:
+        planned = network.plan
+        alike = planned.symmetries is not no_symmetries
+        return 0.0 if alike else VISIT_SECONDS * planned.nodes**2 * max(planned.degree, 1)
 
 
 QUESTION = DistancesQuestion()
