@@ -19,6 +19,9 @@ from torusweep.networks.families import FAMILIES, KIND_OF
 from torusweep.networks.topology import Meaning, Whole
 from torusweep.questions import QUESTIONS, question_named
 from torusweep.questions.parameters import Parameter, parameters_of
+from torusweep.questions.question import Askable, Question
+from torusweep.questions.stage import Stage
+from torusweep.stages import STAGES
 from torusweep.tables.columns import NUMBERS, PURE, Column
 
 from tests.measures import low_constants, measures, modules, repeated_classes
@@ -29,6 +32,8 @@ LIMITS = {"lines": 88_000, "arrows": 353, "command line and library, lines": 3_1
 SLACK = 0.03
 # pareto asks of rows what best asks of lattices
 OTHERS = {"pareto", "front_of"}
+# methods of the protocol that one question overrides: it has a rule of its own for quick answers, or runs in lockstep
+OF_ONE_QUESTION = {"is_quick", "rows_of_many"}
 
 
 @pytest.mark.parametrize("measure", LIMITS)
@@ -51,6 +56,13 @@ def test_a_constant_below_a_definition_is_found_out():
 
 def test_a_public_class_name_is_defined_once():
     assert repeated_classes(modules()) == {}
+
+
+def test_a_method_of_the_protocol_serves_several_questions():
+    protocol = {name for base in (Askable, Question, Stage) for name, value in vars(base).items() if callable(value)}
+    asked = {type(one) for one in (*map(question_named, QUESTIONS), *STAGES.values())}
+    owners = Counter(name for kind in asked for name in vars(kind) if name in protocol and not name.startswith("__"))
+    assert {name for name, count in owners.items() if count == 1} == OF_ONE_QUESTION
 
 
 @pytest.mark.parametrize("room", ["cli", "library", "sweeps", "answers"])

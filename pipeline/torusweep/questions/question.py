@@ -85,6 +85,7 @@ class Askable:
     shorter   help of each option that shortens the printed answer; the answer's property of the option's name is the
               shortened answer
     asides    outputs that replace the answer (`Aside`), by option
+    sized     (parameter, function of the text that names a network and of the parameter's value; returns the spelling)
     writes    (suffixes of the files that `Answer.write` can write, what these files contain)
     """
 
@@ -101,6 +102,7 @@ class Askable:
     written: ClassVar[Mapping[str, File]] = {}
     shorter: ClassVar[Mapping[str, str]] = {}
     asides: ClassVar[Mapping[str, Aside]] = {}
+    sized: ClassVar[tuple[str, Callable[[str, Any], str]]] = ("", lambda text, value: text)
     writes: ClassVar[tuple[tuple[str, ...], str]] = ((), "")
 
     def __init__(self) -> None:
@@ -109,8 +111,9 @@ class Askable:
         self.defaults = {one.name: one.default for one in self.parameters}
 
     def network_meant(self, text: str, values: Mapping[str, Any]) -> str:
-        """The spelling of the network for a text that the user gave; it may depend on the parameters' values."""
-        return text
+        """The spelling of the network for a text that the user gave; it may depend on a parameter's value."""
+        parameter, spelled = self.sized
+        return spelled(text, values.get(parameter))
 
     def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], certified: bool) -> None:
         """Raise BadInput or Refused for what is refused before anything is computed. Sweeps do not call it.

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from torusweep.errors import BadInput
-from torusweep.networks.families import plan
+from torusweep.networks.families import FAMILIES, plan
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.questions.cost.arithmetic import equal_cost
@@ -85,11 +85,14 @@ def _loads(network: Topology, routings: Sequence[str], traffic: str) -> list[dic
 Sized = tuple[int, str]  # terminals, spelling
 
 
-def sized(family: str, terminals: int) -> str:
-    """Spelling of the family's balanced network whose number of terminals is nearest to the given number.
+def sized(text: str, terminals: Any) -> str:
+    """Spelling of a family's balanced network with about so many terminals; a text that names no family stays as it is.
 
     Raises BadInput for a family that is not in BALANCED.
     """
+    family = text.strip().lower().replace("-", "_")
+    if not isinstance(terminals, int) or terminals < 2 or family not in FAMILIES:
+        return text
     balanced = BALANCED.get(family)
     if balanced is None:
         raise BadInput(

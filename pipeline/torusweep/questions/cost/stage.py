@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar
 from rich.console import Console
 
 from torusweep.errors import BadInput, printable
-from torusweep.networks.families import FAMILIES
 from torusweep.networks.families.slices import Pod
 from torusweep.networks.topology import Topology, Whole
 from torusweep.quantities import counted, rate
@@ -282,6 +281,7 @@ class CostQuestion(Question):
     about = "networks"
     how = ()
     phrase = "by {cost_model}, packed {packing}".format
+    sized = ("terminals", sized)
     asides: ClassVar = {
         "models": Aside("List the cost models", CostModels),
         "print_model": Aside("Print the cost model as YAML, to be edited", _model_file),
@@ -296,11 +296,6 @@ class CostQuestion(Question):
         'cost "torus(k=8, n=3)" --model my.yaml',
     )
     description = "cost models by which networks are priced; without this section, no cost is computed"
-
-    def network_meant(self, text: str, values: Mapping[str, Any]) -> str:
-        wanted = values.get("terminals")
-        bare = text.strip().lower().replace("-", "_")
-        return sized(bare, wanted) if isinstance(wanted, int) and wanted > 1 and bare in FAMILIES else text
 
     def check(self, network: LazyNetwork, request: Any) -> None:
         check_suits(request.packing, network.plan, network.spelling)
