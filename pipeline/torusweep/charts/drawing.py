@@ -96,7 +96,7 @@ class Chart(NamedTuple):
         return [row for row in rows if self.where is None or self.where(row)]
 
     def of(self, rows: Iterable[Row]) -> Chart:
-        """Return this chart with the values of all parts that depend on the rows: looks, words of axes, `of_rows`."""
+        """Return this chart with all that depends on the rows filled in: lines' names, words on axes, and `of_rows`."""
         shown = self.shown(rows)
         chart = self._replace(**self.of_rows(shown)) if self.of_rows else self
         if not isinstance(chart.looks, str) and chart.looks and not chart.looks[0].name:

@@ -115,7 +115,7 @@ def alike(topology: Topology) -> bool:
 
 
 def channels_of(topology: Topology, *, reverse: bool = False) -> Channels:
-    """Return the channels with their flits per `cycles_of` cycles; with reverse, each channel's direction is reversed.
+    """Return the channels, and the flits that each carries in `cycles_of(topology)` cycles. reverse: turn each around.
 
     Raises Refused where `flit_matrix` does.
     """

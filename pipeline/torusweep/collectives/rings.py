@@ -46,7 +46,7 @@ class _LinkSets:
         self.full = turning + sum(double) // 2
         self.owner = [np.full(nodes, holder[axis], np.int32) for axis in range(len(axes))]
         everyone = np.arange(nodes)
-        # a link of a pair is that of its lower end
+        # a link of a pair belongs to the end with the lower number
         self.tail = [np.minimum(everyone, axis.following) if pair else everyone for axis, pair in zip(axes, double)]
         self.count, self.ring = [0] * self.full, [everyone] * self.full
         for number in range(self.full):
@@ -288,9 +288,9 @@ def _on_rings(topology: Topology, orders: Sequence[np.ndarray]) -> Schedule:
 def order_of_ranks(topology: Topology) -> np.ndarray:
     """int32[R]: the terminals in the order of a ring.
 
-    If each node has one terminal, this is the order of `ring_of`. Otherwise it is the order with the least load on a
-    step's busiest channel, among these: by number; to the nearest terminal next (or, of equally near ones, to that with
-    the lowest number); and, if every node has terminals, node by node in the order of `ring_of`.
+    If each node has one terminal, this is the order of `ring_of`. Otherwise up to three orders are compared: by number;
+    always on to the nearest terminal not yet visited (the lowest number of equally near ones); and, if every node has
+    terminals, node by node in the order of `ring_of`. The order with the least load on its busiest channel is returned.
     """
     if not has_switches(topology):
         return ring_of(topology)[0]

@@ -239,7 +239,7 @@ def resolve(
 def _call(
     spelling: str, table: Mapping[str, Callable[..., object]], kind: str, example: str, others: Mapping[str, str]
 ) -> Spelling:
-    """Parse a spelling as a call. A path calls the function that reads files; `others` has other names of functions."""
+    """Parse a spelling as a call. A bare path becomes a call of the file reader. others: alias → function name."""
     reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), "")
     path = file_of(spelling, {*table, *others}) if reader else None
     call = _parse(spelling, kind, example) if path is None else Spelling(reader, {"path": path})

@@ -52,9 +52,9 @@ def tell(line: str) -> None:
 
 @contextlib.contextmanager
 def logged(path: Path | None, what: str) -> Iterator[None]:
-    """Write the lines that a step says in a `with` block to its log, under a heading; also the exception that ended it.
+    """Write a step's messages in a `with` block, and the exception that ends it, to the step's log under a heading.
 
-    path  the log's file, which grows; None for no log. Raises BadInput if it cannot be written.
+    path  the log, to which lines are appended; None for no log. Raises BadInput if it cannot be written.
     """
     if path is None:
         yield

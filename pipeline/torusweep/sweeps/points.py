@@ -100,7 +100,7 @@ class Point:
 
     @property
     def networks(self) -> list[Point]:
-        """A point for each of the point's networks."""
+        """This point, split into points of one network each."""
         return [replace(self, topology=spelling) for spelling in spellings_of(self.topology)]
 
     def record(self) -> dict[str, Any]:

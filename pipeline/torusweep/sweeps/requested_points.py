@@ -61,7 +61,7 @@ def certificates(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
 
 
 def _certified(stage: Stage, table: TableFile) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the table `certificates` for those rows of a stage's table that need different proofs."""
+    """Yield the rows of the table `certificates` for each distinct proof that rows of a stage's table need."""
     declared = DECLARED[stage.name]
     names = [*(["topology"] if declared.joined else []), *(declared.certified or ())]
     distinct = table.read(names).group_by(names, use_threads=False).aggregate([])

@@ -52,7 +52,7 @@ def digest_of_code(files: Iterable[str]) -> str:
 
 
 def sources_of(module: str) -> set[str]:
-    """Names of all sources on which a module's results depend: its own, and those that it imports in any depth."""
+    """Names of all sources on which a module's results depend: its own, and those imported directly or indirectly."""
     waiting, found = source_of(module), set[str]()
     while waiting:
         file = waiting.pop()

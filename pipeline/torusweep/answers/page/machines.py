@@ -236,7 +236,7 @@ def _limits() -> str:
 
 
 def _sources(found: Iterable[Compared]) -> str:
-    """Every machine that has a source or a note: both, by year."""
+    """The source and the note of each machine that has at least one of them, ordered by year."""
     machines = {row.label["label"]: row.label for row in found if row.label["label"]}
     items = []
     for label in sorted(machines.values(), key=lambda label: (label["year"] or 0, label["label"])):

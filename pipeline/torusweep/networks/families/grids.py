@@ -55,7 +55,7 @@ def translation(sides: Sequence[int], shift: Sequence[int]) -> np.ndarray:
 
 
 def first_of_each_side(sides: Sequence[int]) -> list[int]:
-    """Return the first dimension of each distinct side; `swaps` maps it to the others of the same side."""
+    """Return the first dimension of each distinct side length; permutations in `swaps` map it to the others."""
     return [i for i, side in enumerate(sides) if side not in sides[:i]]
 
 

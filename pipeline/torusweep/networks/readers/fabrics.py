@@ -126,10 +126,10 @@ def fabric_of(path: Path) -> Fabric:
 class _Discovered(NamedTuple):
     """The nodes and links in ibnetdiscover's output.
 
-    ids, names      the file's name of each node → its number; names to show
+    ids, names      number of each node, by its name in the file; and the name to show, by number
     ports           (node, port) → (node, port) at the other end of the link
-    speeds, differ  Gb/s of each link, by its lower end; lower ends of links whose two ends have different speeds
-    hosts, devices  adapters; adapters within switches that compute SHARP's sums
+    speeds, differ  Gb/s of each link, by the smaller (node, port) of its ends; those of links with unequal ends
+    hosts, devices  numbers of the adapters that are hosts, and of those within switches (SHARP's aggregation nodes)
     """
 
     ids: dict[str, int]

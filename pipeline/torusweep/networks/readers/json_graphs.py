@@ -118,9 +118,9 @@ def _jgf(path: Path, graph: Json) -> Listing:
 
 
 def _netjson(path: Path, document: Json) -> Listing:
-    """Read NetJSON's NetworkGraph: nodes by id, and links with a cost. They have both directions unless costs differ.
+    """Read NetJSON's NetworkGraph: nodes by id, and links, undirected unless a link's two directions differ in cost.
 
-    Source: netjson.org, RFC, NetworkGraph; written from its manual, without example files.
+    Source: netjson.org, RFC, NetworkGraph; written from this text, without example files.
     """
     nodes, links = (_objects(path, key, document.get(key)) for key in ("nodes", "links"))
     listed = {(str(link.get("source")), str(link.get("target"))) for link in links}

@@ -256,7 +256,7 @@ FIGURES = (
 
 
 def relative(tables: Tables, by: str, other: str, other_delay: int) -> list[Row]:
-    """Rows of Figs. 14 to 16: k, and the ratio of the pruned torus's latency (s = 3) to another class's, both finite.
+    """Rows of Figs. 14 to 16: k, and the pruned torus's latency (s = 3) divided by that of class `other`, both finite.
 
     by  'message_bits': a line per message length, at 0.01 messages per node and cycle; 'rate': a line per rate, 96 bits
     """

@@ -141,7 +141,7 @@ def networks(tables: Tables, buffer_flits: int) -> list[Row]:
 
 
 def lengths(tables: Tables) -> list[Row]:
-    """Rows of Fig. 5, as in Fig. 4 but of MH3DT, by message length, by which the latency is divided."""
+    """Rows of Fig. 5: the columns of Fig. 4 for MH3DT, by message length; latencies are divided by this length."""
     rows = [
         row
         for row in _simulated(tables)
@@ -152,7 +152,7 @@ def lengths(tables: Tables) -> list[Row]:
 
 
 def channels(tables: Tables) -> list[Row]:
-    """Rows of Fig. 6, as in Fig. 4 but of MH3DT, by number of virtual channels."""
+    """Rows of Fig. 6: the columns of Fig. 4 for MH3DT, by number of virtual channels."""
     rows = [
         row
         for row in _simulated(tables)

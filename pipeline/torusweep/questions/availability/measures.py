@@ -228,7 +228,7 @@ def _network(found: Survivors, draw: int) -> Topology:
 
 
 def _layers_seconds(size: DrawSize) -> float:
-    """Approximate seconds of `minimal_rerouting` for a draw: a path for each pair, and searches for cycles."""
+    """Estimate the seconds that `minimal_rerouting` takes for a draw to find each pair's path and search for cycles."""
     return 2e-3 + 4e-9 * (3.0 * size.sources**2) ** 1.5
 
 

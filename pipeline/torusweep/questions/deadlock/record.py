@@ -255,7 +255,7 @@ def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Ve
 
 
 def _argument(case: Case, found: Verdict) -> str:
-    """Add to the argument how packets come to choose the routes, and which hops share a class, if either matters."""
+    """Return a verdict's reasons, with remarks on queues that choose the routes, and on hops that share a class."""
     parts, rule = [found.argument], case.rule
     if chooses(case.routing) and found.deadlock_free == "no":
         parts.append("queues can make them choose these routes")

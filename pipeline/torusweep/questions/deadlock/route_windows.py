@@ -247,7 +247,7 @@ def join_halves(
 
 
 def _halves_of_one_hop(routing: SourceRouting, classes: np.ndarray, channels: Channels) -> np.ndarray:
-    """bool[N, W]: channels that are the whole first half of some packet's route, from a terminal to a neighbour."""
+    """bool[N, W]: whether a channel alone is the first half of a route: one hop from a node with terminals."""
     moves, found = routing.moves, np.zeros_like(channels.used)
     terminals = np.unique(routing.topology.terminals)
     for d in range(moves.next.shape[1]):

@@ -54,8 +54,8 @@ class OfNetworks(TypedDict, total=False):
         float,
         Number(
             0,
-            "the equal cost per node: pins (96 by default), wires across the middle in both directions (1 by default),"
-            " or pitches of wire (96 by default)",
+            "the cost per node, equal for all networks: pins (96 by default), wires across the middle in both"
+            " directions (1 by default), or pitches of wire (96 by default)",
             MOST,
             above=True,
         ),

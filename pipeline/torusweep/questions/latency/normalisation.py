@@ -25,7 +25,7 @@ class Norm(NamedTuple):
     cost     function of these columns: cost per node of one bit of width on every channel
     unit     unit of costs and budgets, in words
     budget   default budget per node
-    source   source of the norm, in words
+    source   source of this kind of cost, in words
     """
 
     columns: tuple[str, ...]
@@ -36,7 +36,7 @@ class Norm(NamedTuple):
 
 
 class Constraint(NamedTuple):
-    """The equal cost of compared networks: a norm of NORMS and its budget.
+    """The cost that is equal for all compared networks: its kind, a name in NORMS, and the budget per node.
 
     placement   placement whose wires are counted for constant wiring_volume; None for each network's default
     """
@@ -82,7 +82,7 @@ def constraint(
 ) -> Constraint:
     """Make a constraint from the parameters of a command or entry.
 
-    budget     cost per node; None for the norm's default
+    budget     cost per node; None for the default of `norm`
     pins       another name for the budget of constant pins
     placement  only for constant wiring_volume
     Raises ValueError for parameters that contradict each other.
@@ -120,5 +120,5 @@ def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
 
 
 def channel_width(norm: str, budget: ArrayLike, **columns: ArrayLike) -> Floats:
-    """Width of the channels in bits for a budget in the norm's unit. Raises ValueError where `cost_per_bit` does."""
+    """Width of the channels in bits for a budget in the norm's `unit`. Raises ValueError where `cost_per_bit` does."""
     return np.asarray(budget, np.float64) / cost_per_bit(norm, **columns)

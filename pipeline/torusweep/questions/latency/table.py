@@ -70,7 +70,7 @@ def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None
 def width_of(constraint: Constraint, static: Mapping[str, Any], layout: Mapping[str, Any] | None = None) -> float:
     """Width of a network's channels in bits under a constraint, from its rows of the tables `static` and `layout`.
 
-    Raises ValueError, with the network's name, if a column that the norm needs is missing, or the cost is 0.
+    Raises ValueError, with the network's name, if a column that the constraint needs is missing, or the cost is 0.
     """
     name, columns = static["topology"], NORMS[constraint.norm].columns
     record = {**static, **(layout or {})}
@@ -110,11 +110,11 @@ def parhami_kwai_columns(
     rates: Sequence[float] = (),
     of_saturation: Sequence[float] = (),
 ) -> Columns:
-    """Rows for every network, message length, switch delay and rate; the rate varies fastest.
+    """Return the columns of rows for every network, message length, switch delay and rate; the rate varies fastest.
 
     widths         bits of each network's channels
-    constraint     the equal cost from which the widths follow
-    placements     placement of each network if wires are the cost; otherwise ()
+    constraint     the cost that is equal for all networks, and determines their widths
+    placements     placement of each network if the constraint counts wires; otherwise ()
     rates          messages per node and cycle
     of_saturation  further rates, as shares of each network's printed saturation_rate
     Raises ValueError if the model does not apply to a network (`check`).
@@ -207,7 +207,7 @@ def dally_columns(
     locality: Sequence[float] = (1.0,),
     whole: bool = False,
 ) -> Columns:
-    """Rows for every number of nodes, message length, wire delay, locality and dimension; the dimension varies fastest.
+    """Columns of rows for every number of nodes, message length, wire delay, locality, and dimension (varying fastest).
 
     whole   whether radices are whole numbers, mixed if necessary; otherwise k = N^(1/n) is a real number
     Raises ValueError where `dally.designs` does.

@@ -150,7 +150,7 @@ def near_cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | N
 
 
 def helix(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """int32[A, 2]: digits along a cycle that winds round a torus a × b of two rings; None unless a divides b."""
+    """int32[A, 2]: digits of all nodes of an a × b torus along a cycle that winds round it; None unless a divides b."""
     if len(factors) != 2 or not all(rounds) or factors[1] % factors[0]:
         return None
     first, second = row_major(factors, rounds).T

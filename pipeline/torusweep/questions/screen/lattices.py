@@ -197,7 +197,7 @@ def circulants(nodes: int, steps: int, *, classes: bool, threads: int | None = N
 
 
 def candidates(nodes: int, steps: int) -> Iterator[np.ndarray]:
-    """Yield int32[B, k], ascending: the step sets that may be connected and may be the least of their class."""
+    """Yield int32[B, k]: the ascending step sets that may be connected, and the least of their class."""
     numbers = np.arange(1, nodes // 2 + 1)
     common = np.gcd(numbers, nodes)
     for first in divisors(nodes):

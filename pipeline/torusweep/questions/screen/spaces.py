@@ -149,9 +149,9 @@ class Lattices(NamedTuple):
 
     @property
     def fewest_classes(self) -> int:
-        """Lower bound of the number of classes: each has at most 2ⁿ n! / 2 lattices, as −1 keeps every lattice.
+        """Lower bound of the number of classes: each has at most 2ⁿ n! / 2 lattices, as −1 maps a lattice to itself.
 
-        For a part it is approximate: the first forms of a size represent more classes than the last ones.
+        For one part of the space it is approximate: early lattices of a size represent more classes than late ones.
         """
         return -(-self.lattices // (2 ** (self.dimensions - 1) * factorial(self.dimensions)))
 

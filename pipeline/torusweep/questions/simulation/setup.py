@@ -183,7 +183,7 @@ def set_up(
 
 
 def _completed(requested: Parameters, router: Preset, choice: RoutingChoice, **found: Any) -> Parameters:
-    """Return the requested parameters with the choice, the values found, and the preset's where none was requested."""
+    """Return the requested parameters with the chosen routing, the values in `found`, and the preset's defaults."""
     queue, channels = requested.source_queue, choice.virtual_channels
     return replace(
         requested,

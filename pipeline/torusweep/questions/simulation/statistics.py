@@ -70,8 +70,8 @@ class Figures(NamedTuple):
     network, total   latency until the tail arrives: network, from the packet's entry; total, from its generation
     quantiles        50 % and 99 % quantiles of the total latency; None without packets
     histogram        (lower end, packets) of the non-empty bins of the total latency
-    saturated        accepted < 0.98 × generated with 95 % confidence; None if it is less without that confidence, or
-                     fewer packets were generated than there are batches
+    saturated        True if accepted < 0.98 × generated with 95 % confidence; None if it is less, but without this
+                     confidence or with fewer generated packets than there are batches; otherwise False
     """
 
     warm_up: int

@@ -64,7 +64,7 @@ class Timed(NamedTuple):
 
 
 def timed_on(network: Topology, clock: Clock, unit: str | None) -> Timed:
-    """Return how a network's cycles are shown. Raises BadInput for a unit of time if no cycle has a length."""
+    """Return how to show a network's cycles. Raises BadInput for a unit of time if a cycle's duration is unknown."""
     if unit not in (None, CYCLES_ALONE) and clock.cycle is None:
         raise BadInput(
             f"expected cycles on {network.spelling}, whose links say neither a bandwidth nor a latency in units, got"
