@@ -281,7 +281,7 @@ class Chart(NamedTuple):
         return layers
 
     def _picked(self, chart: alt.Chart, opacity: float, faded: float, *, first: bool = False) -> alt.Chart:
-        """Make a layer fade all lines but the one picked in the legend; first: the layer that defines the choice."""
+        """Make a layer fade all lines but the one picked in the legend; first: whether this layer defines the pick."""
         if not self.pick:
             return chart
         pick = alt.selection_point(name=self.line, fields=[self.line], bind="legend")

@@ -122,7 +122,7 @@ def directed_ring(heads: Sequence[dict[int, int]], draw: random.Random, patience
 def _exchanged(
     heads: Sequence[dict[int, int]], following: Sequence[int], tail: int, head: int, draw: random.Random
 ) -> list[int] | None:
-    """Put the link tail → head into a cover by a shortest alternating cycle, found breadth first; None without one."""
+    """Put the link tail → head into a cover by a shortest alternating cycle; None if there is no such cycle."""
     owner = {node: before for before, node in enumerate(following)}
     goal, begin = following[tail], owner[head]
     came: dict[int, tuple[int, int]] = {begin: (-1, -1)}  # tail that needs another head → (tail before, head it takes)

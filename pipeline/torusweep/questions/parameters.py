@@ -161,7 +161,7 @@ class Parameter(typing.NamedTuple):
 
     @property
     def names(self) -> Mapping[str, Any]:
-        """The table of names that the parameter's text may use; {} without one."""
+        """The table of names that the parameter's text may use; {} if there is no table."""
         found: Mapping[str, Any] = resolve_name(self.spelled.table) if self.spelled and self.spelled.table else {}
         return found
 

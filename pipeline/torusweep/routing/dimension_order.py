@@ -347,7 +347,7 @@ def north_last(topology: Topology, split: Split = "next_hops") -> LayeredRouting
 
 
 def negative_first(topology: Topology, split: Split = "next_hops") -> LayeredRouting:
-    """Make all hops in − directions first, then all hops in + directions, both in any order.
+    """Make all hops in − directions first, then all hops in + directions; within each phase, in any order.
 
     Constraint: a mesh or hypercube of two or more dimensions, with all its links.
     Source: Glass & Ni 1992.

@@ -147,7 +147,7 @@ class _Steps(NamedTuple):
 
 
 def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray]) -> Iterator[TableRows]:
-    """Yield the rows that lead packets from the choice of a random third group into that group, in state BEFORE.
+    """Yield the rows that lead packets, once they have chosen a random third group, into that group, in state BEFORE.
 
     drawn   maps a state to the nodes, int64[·], at which packets in that state choose a group
     """

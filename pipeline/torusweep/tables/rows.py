@@ -134,7 +134,7 @@ class StoredRows(Sequence[Record]):
         return self.at(_places(pc.sort_indices(places, sort_keys=[(name, "ascending") for name in (*names, "")])))
 
     def find(self, name: str, values: Any) -> np.ndarray:
-        """int64[…]: for each value of an Arrow array, the first row with this value in a column; NULL without one."""
+        """int64[…]: for each value of an Arrow array, the first row with this value in a column, or NULL."""
         known = _whole(self.column(name))
         return (
             _places(pc.index_in(_whole(values).cast(known.type), known)) if len(known) else np.full(len(values), NULL)

@@ -61,7 +61,7 @@ def konect(path: Path) -> Listing:
 def gdf(path: Path) -> Listing:
     """Read GDF, the format of GUESS: nodes by their names, and links with their known numeric attributes.
 
-    Links are directed if the column `directed` says so, which must be the same for all links; undirected without it.
+    Links are directed if the column `directed` says so, which must be the same for all links; otherwise undirected.
     Source: GUESS's manual, GDF; Gephi, ImporterGDF.java.
     """
     draft, columns, kind = Draft(path), list[str](), ""

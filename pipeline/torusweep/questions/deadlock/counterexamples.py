@@ -45,7 +45,7 @@ class _Starts(NamedTuple):
 
 
 def entering_together(routing: SourceRouting | TableRouting, rule: Rule, virtual_channels: int) -> Together | None:
-    """Find packets that enter an empty network together and come to wait for each other in a circle for ever.
+    """Find packets that enter an empty network together and then wait for each other in a circle for ever.
 
     Returns None if no such packets have at most DEEPEST hops before the cycle. It does not search two passes, bubble
     flow control, classes of several virtual channels (a packet would have to fill each), or too many pairs.

@@ -156,7 +156,7 @@ class Deadlock(Record):
 
     @property
     def channel_table(self) -> pa.Table:
-        """The remedy as a table that names each hop's virtual channel, for rule `table`. Raises BadInput without it."""
+        """The remedy as a table with each hop's virtual channel, for rule `table`. Raises BadInput if there is none."""
         if self.remedy is None:
             reason = self.record["least_reason"] or f"one that rule {self.record['least_rule']} makes acyclic"
             raise BadInput(

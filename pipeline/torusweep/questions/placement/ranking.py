@@ -284,7 +284,7 @@ def _best(arrangements: np.ndarray, options: list[dict[int, list[_Option]]], top
 
 
 def _combinations(choices: Sequence[list[_Option]], most: float) -> Iterator[list[_Option]]:
-    """Yield all combinations of options, one for each axis, that take at most `most` seconds. choices: by time."""
+    """Yield all combinations of options, one for each axis, of at most `most` seconds. choices: fastest first."""
     if not choices:
         yield []
         return

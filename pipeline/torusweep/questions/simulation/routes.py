@@ -215,7 +215,7 @@ class Choosing(NamedTuple):
 
 
 def choosing_of(spelling: str, topology: Topology, counted: int | None) -> Choosing:
-    """Return the choice that a routing leaves to packets. spelling: canonical; counted: as in `Choosing`."""
+    """Return how packets choose among a routing's routes. spelling: canonical; counted: as in `Choosing`."""
     _, function, values = resolve(spelling, CHOOSING, kind="routing", example="ugal(view=local)")
     view, threshold = values.get("view", "local"), values.get("threshold", 0)
     assert isinstance(view, str), "its annotation"

@@ -54,7 +54,7 @@ class RoutedNumbers(NamedTuple):
 
 
 def routed_distances(topology: Topology, *, use_symmetry: bool) -> RoutedNumbers | None:
-    """Return the longest and mean path of the network's own routing; None without one, or above MAX_PAIRS pairs.
+    """Return the longest and mean path of the network's own routing; None without such a routing, or above MAX_PAIRS.
 
     For a regular routing (`SourceRouting.regular`, checked), the routes of one source of each cell are followed;
     without use_symmetry, or for other routings, those of every source. The limit counts the pairs of one source
