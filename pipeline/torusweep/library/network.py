@@ -238,7 +238,7 @@ class Network:
     simulate = Method("simulate")
 
     def picture(self) -> str:
-        """Return an SVG drawing; beyond 600 nodes, of a smaller member of the family. Raises BadInput if there is none."""
+        """Return an SVG drawing, beyond 600 nodes of a smaller family member. Raises BadInput if none can be drawn."""
         return svg_picture(self.topology)
 
     def to_networkx(self) -> networkx.Graph:

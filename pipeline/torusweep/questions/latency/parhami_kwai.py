@@ -105,7 +105,7 @@ def saturation_rate(degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLik
 def arrivals(
     utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike
 ) -> Arrivals:
-    """Arrivals at a channel of utilization ρ < 1: ρ/(FΔ) of them from the channel's node, and the rest from other channels.
+    """Arrivals at a channel of utilization ρ < 1: ρ/(FΔ) come from its node, the others from other channels.
 
     The other channels are d in a directed network. In an undirected one they are d - 1, as no packet turns back.
     Raises ValueError for ρ < 0, ρ ≥ 1, FΔ < 1, or an undirected network of degree 1, where nothing contends.

@@ -270,7 +270,7 @@ def cost(operation: JobOperation, size: int, loads: Mapping[str, float], slowest
 
     all_gather, reduce_scatter: half of the data goes round the ring each way, (A − 1)/A · bytes/2 over each edge of the
     ring, in A − 1 steps. all_reduce: reduce_scatter, then all_gather (Thakur, Rabenseifner & Gropp 2005; Patarasuk
-    & Yuan 2009). all_to_all: bytes/A to each member. broadcast: half of the data along the ring each way, in small pieces.
+    & Yuan 2009). all_to_all: bytes/A to each member. broadcast: half the data along the ring each way, in small pieces.
     """
     kind, number = operation.kind, operation.bytes
     if size == 1:
