@@ -9,6 +9,7 @@ import pickle
 import pkgutil
 import subprocess
 import sys
+import typing
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -248,6 +249,20 @@ def test_questions_that_are_not_about_one_network_are_functions() -> None:
         assert name in ts.__all__
     methods = {question_named(name).method or name for name, about in abouts.items() if about}
     assert {name for name in methods if not isinstance(vars(Network)[name], Method)} == set()
+
+
+@pytest.mark.parametrize("method", ["distances", "loads", "simulate"])  # simulate has a group of parameters
+def test_a_second_call_reads_no_type_hints(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They do not change, and reading them takes a sixth of a small call."""
+    net = ts.network("ring(k=8)")
+    given = {"load": 0.2, "cycles": 200} if method == "simulate" else {}
+    first = getattr(net, method)(**given)
+    monkeypatch.setattr(typing.get_type_hints, "__code__", _no_hints.__code__)  # whoever imported it by name, too
+    assert str(getattr(net, method)(**given)) == str(first)
+
+
+def _no_hints(obj: Any, globalns: Any = None, localns: Any = None, include_extras: bool = False) -> Any:
+    raise AssertionError("type hints are read again")
 
 
 @pytest.mark.slow

@@ -10,7 +10,8 @@ import networkx as nx
 import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.families import build, files_of, graph_files, graph_formats, plan
+from torusweep.networks.families import build, graph_files, graph_formats, plan
+from torusweep.networks.families.graph_files import files_of
 from torusweep.networks.symmetry import is_automorphism
 
 from tests.networks.known_graphs import FLORENCE, PETERSEN, links_of

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
-from torusweep.networks.families import files_of, plan
+from torusweep.networks.families import plan
+from torusweep.networks.families.graph_files import files_of
 from torusweep.networks.signature import resolve
 from torusweep.networks.spelling import MAX_CHARACTERS, MAX_DEPTH, Spelling, Word, parse
 from torusweep.networks.topology import Number, Whole

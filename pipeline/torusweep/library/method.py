@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cache
 from numbers import Integral
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -34,6 +35,7 @@ class Method:
         return asked if network is None else asked.__get__(network, owner)
 
 
+@cache
 def method_of(question: Any) -> Any:
     """Return the method that asks a question. It takes a network, the question's parameters and the backend."""
     return _function(question, "self" if question.about else "", lambda network, values: network)

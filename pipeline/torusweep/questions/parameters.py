@@ -251,12 +251,17 @@ def declared(function: Callable[..., Any], skip: int) -> list[tuple[inspect.Para
 def grouped(function: Callable[..., Any], skip: int, values: Mapping[str, Any]) -> dict[str, Any]:
     """Convert values by name to the function's arguments: the fields of a group become an object of its class."""
     taken = dict(values)
-    hints = typing.get_type_hints(function)
-    for name in list(inspect.signature(function).parameters)[skip:]:
-        if is_dataclass(hints[name]):
-            fields = [field.name for field, _ in declared(hints[name], 0)]
-            taken[name] = hints[name](**{field: taken.pop(field) for field in fields if field in taken})
+    for name, group, fields in _groups_of(function, skip):
+        taken[name] = group(**{field: taken.pop(field) for field in fields if field in taken})
     return taken
+
+
+@cache
+def _groups_of(function: Callable[..., Any], skip: int) -> list[tuple[str, Any, list[str]]]:
+    """(name, class, names of its fields) of each parameter that is a group."""
+    hints = typing.get_type_hints(function)
+    groups = [name for name in list(inspect.signature(function).parameters)[skip:] if is_dataclass(hints[name])]
+    return [(name, hints[name], [field.name for field, _ in declared(hints[name], 0)]) for name in groups]
 
 
 def _parameter(name: str, hint: Any, default: Any) -> Parameter:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from torusweep.documents import Place
 from torusweep.errors import BadInput, Refused, nearest, printable
-from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
+from torusweep.networks.families import FAMILIES, parameters, plan
 from torusweep.networks.realisation import check_size
 from torusweep.networks.seed_runs import SEED, Networks, SeedRun, before_seed, count_of, first_of, plan_of, seed_run
 from torusweep.networks.spelling import Spelling
-from torusweep.networks.topology import Plan
+from torusweep.networks.topology import Plan, default_memory
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Stage
 from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Requirement, Sweep
 from torusweep.sweeps.network_search import count, meeting, values_of

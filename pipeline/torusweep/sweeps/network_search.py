@@ -22,7 +22,8 @@ from math import prod
 from typing import Any, NamedTuple
 
 from torusweep.errors import BadInput, Refused, nearest
-from torusweep.networks.families import FAMILIES, FamilyParameter, parameters, plan
+from torusweep.networks.families import FAMILIES, parameters, plan
+from torusweep.networks.signature import FamilyParameter
 from torusweep.networks.spelling import Spelling, parse
 from torusweep.networks.topology import Plan
 from torusweep.sweeps.configuration.schema import Requirement

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from torusweep.networks.families import files_of
+from torusweep.networks.families.graph_files import files_of
 from torusweep.networks.seed_runs import Networks, count_of, first_of, pieces, seed_run, spellings_of
 from torusweep.networks.topology import Plan
 from torusweep.questions.how import How

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from torusweep.all_columns import DECLARED, schema_of
 from torusweep.errors import BadInput, called, located
-from torusweep.networks.families import build, files_of, plan
+from torusweep.networks.families import build, plan
+from torusweep.networks.families.graph_files import files_of
 from torusweep.papers.verification.rows import FOLDER as EXPECTED
 from torusweep.papers.verification.rows import expected_requests, expected_topologies
 from torusweep.quantities import counted

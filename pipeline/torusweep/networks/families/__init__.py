@@ -53,7 +53,7 @@ from torusweep.networks.families.pruned import (
 )
 from torusweep.networks.families.slices import cube_pod, hamming_mesh, tofu
 from torusweep.networks.families.trees import fat_tree, xgft
-from torusweep.networks.realisation import check_size, realise
+from torusweep.networks.realisation import realise
 from torusweep.networks.signature import FamilyParameter, check_names, check_value, signature_of
 from torusweep.networks.spelling import Spelling, format_value, parse
 from torusweep.networks.topology import Plan, Topology, default_memory
@@ -217,17 +217,3 @@ def _network_of(call: Spelling, name: str) -> tuple[str, Plan]:
     # many networks of a sweep modify the same network: use the cache if its text is unambiguous (8.0 prints as 8)
     is_plain = given.inner is None and all(type(value) is int for value in given.arguments.values())
     return plan(str(given)) if is_plain else _make_plan(given)
-
-
-__all__ = [
-    "FAMILIES",
-    "KIND_OF",
-    "FamilyParameter",
-    "bind",
-    "build",
-    "check_size",
-    "default_memory",
-    "files_of",
-    "parameters",
-    "plan",
-]

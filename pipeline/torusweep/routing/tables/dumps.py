@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from torusweep.errors import BadInput, one_line, printable
-from torusweep.networks.families import files_of
+from torusweep.networks.families.graph_files import files_of
 from torusweep.networks.names import name_of
 from torusweep.networks.readers import format_of
 from torusweep.networks.readers.fabrics import Fabric, fabric_of
