@@ -180,6 +180,7 @@ def test_best_of_a_size_by_ranges_is_the_computed_one(folder, address, monkeypat
     place, handler = address
     for given in ({"results": (place,)}, {"results": (folder,)}):
         found = ts.best(**asked, **given, show=100, digest=DataSet(folder).digest)
+        assert not found.remarks
         assert found.heading() == computed.heading()
         for ours, theirs in zip(found.rows, computed.rows, strict=True):
             assert ours == theirs, "winners are computed anew"
@@ -199,7 +200,11 @@ def test_histograms_and_loads_of_a_whole_row_group_are_not_read_for_a_few_rows(f
 
 
 def test_a_size_that_it_lacks_is_computed(folder):
-    assert ts.best(nodes=37, dimensions=2, results=(folder,)).found.lattices == 38
+    lacking = ts.best(nodes=37, dimensions=2, results=(folder,))
+    assert lacking.found.lattices == 38
+    assert lacking.remarks == [
+        f"note: {folder}: not all lattices(dimensions=2, nodes=37) are there; computed here instead"
+    ]
 
 
 def test_servers_and_folders_without_a_data_set_are_one_line(address, tmp_path):

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from torusweep.all_columns import schema_of
-from torusweep.answers.choices import Choices, front_of, left_out
+from torusweep.answers.choices import Choices, front_of, left_out, lister
 from torusweep.answers.joined import join, remark, unnamed, words_of
 from torusweep.answers.plot import plot
 from torusweep.answers.query import query
@@ -87,7 +87,7 @@ def test_the_view_of_a_sweep_without_loads(tmp_path: Path) -> None:
 
 def ranked(folder: Path, *numbers: str, where: str | None = None, **chosen: str) -> list[tuple[Any, ...]]:
     found = front_of(folder, minimise=["cost"], maximise=numbers, where=where, choices=Choices(**chosen))
-    names = [name for name in found.column_names if name not in ("nodes", "degree_max", "diameter")]
+    names = [name for name in found.column_names if name not in ("nodes", "degree_max", "diameter", "networks")]
     return [tuple(row[name] for name in names) for row in found.to_pylist()]
 
 
@@ -130,6 +130,73 @@ def test_what_does_not_depend_on_the_routing_is_not_mixed(tmp_path: Path) -> Non
     assert [(row["topology"], row["capacity"]) for row in found.to_pylist()] == [("a", 2.0)]
     with pytest.raises(BadInput, match="of one routing"):
         front_of(tmp_path, minimise=["nodes"], maximise=["saturation_load"])
+
+
+def test_networks_of_one_value_are_one_row_of_each_routing_and_a_query_lists_them(tmp_path: Path) -> None:
+    publish(tmp_path, "static", [{"topology": name, "nodes": 4, "connected": True} for name in "abc"])
+    loads = [
+        ("b", "minimal", 0.1 + 0.2),
+        ("a", "minimal", 0.1 + 0.2),
+        ("a", "valiant", 0.1 + 0.2),
+        ("c", "minimal", 0.3),
+    ]
+    rows = [dict(zip(("topology", "routing", "saturation_load"), row)) for row in loads]
+    publish(tmp_path, "loads", [row | {"traffic": "uniform"} for row in rows])
+    for routing, where, expected in (
+        ("all", None, [("a", "minimal", 2), ("a", "valiant", 1)]),
+        ("minimal", "nodes < 5\nAND nodes > 3", [("a", "minimal", 2)]),
+        ("minimal", "topology > 'a' -- and so on", [("b", "minimal", 1)]),
+    ):
+        found = front_of(tmp_path, minimise=[], maximise=["saturation_load"], where=where, choices=Choices(routing))
+        assert [*zip(*(found[name].to_pylist() for name in ("topology", "routing", "networks")))] == expected
+        listed = query(lister(found), tmp_path)["topology"].to_pylist() if lister(found) else None
+        assert listed in (None if expected[0][-1] == 1 else ["a", "b"], ["b", "a"])
+
+
+SCREENED = {"topology": "s", "nodes": 9, "connected": True, "diameter": 2, "degree": 4, "saturation_load": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("static", "named", "where", "found"),
+    [
+        (False, "diameter", None, "s"),
+        (
+            False,
+            "diameter",
+            "nodes > 9",
+            "expected connected networks with values of diameter where nodes > 9, got none",
+        ),
+        (False, "edge_connectivity", None, "static: not computed, as the configuration says static: none"),
+        (True, "diameter", None, "a"),
+        (True, "screen.diameter", "screen.degree = 4", "s"),
+        (True, "degree", None, "s"),
+        (True, "saturation_load", None, "s"),  # there is no table loads
+        (
+            True,
+            "distance_sum",
+            "family = 'ring'",
+            "expected columns of one table, or of tables with rows for each network",
+        ),
+    ],
+)
+def test_a_front_of_the_table_screen(partly: Any, static: bool, named: str, where: str | None, found: str) -> None:
+    folder = partly("static: none")
+    (folder / "loads.parquet").unlink()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["tables"]["loads"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    if static:
+        publish(folder, "static", [{"topology": "a", "nodes": 9, "connected": True, "diameter": 3}])
+    publish(
+        folder, "screen", [SCREENED, SCREENED | {"topology": "t"}, SCREENED | {"topology": "r", "connected": False}]
+    )
+    if len(found) > 1:
+        with pytest.raises(BadInput, match=f"^{found}"):
+            front_of(folder, minimise=[named], where=where)
+        return
+    front = front_of(folder, minimise=[named], where=where)
+    assert front["topology"].to_pylist() == [found]
+    assert front["networks"].to_pylist() == [2 if found == "s" else 1]
 
 
 def test_a_condition_may_name_columns_of_other_tables(folder: Path) -> None:

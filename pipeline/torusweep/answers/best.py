@@ -111,15 +111,13 @@ def proof(found: Best) -> str:
         everything += f" of {counted(found.space.steps, 'step')}"
     kept = "class" if found.measured < found.lattices else thing
     met = "" if found.kept == found.measured else f"the {_plural(found.kept, kept)} that meet the condition, of "
-    if found.source:
-        return f"best of this {found.source}: {goal} of {met}{everything}; attained by {attained}"
-    return f"proved: {goal} of {met}{everything}; attained by {attained}"
+    said = f"best of this {found.source}" if found.source else "proved"
+    return f"{said}: {goal} of {met}{everything}; attained by {attained}"
 
 
 def _count(lattices: int, measured: int, thing: str) -> str:
     """Return a text such as '4 lattices (1 class)'; without the classes if every lattice was measured."""
-    classes = f" ({_plural(measured, 'class')})" if measured < lattices else ""
-    return f"{counted(lattices, thing)}{classes}"
+    return counted(lattices, thing) + (f" ({_plural(measured, 'class')})" if measured < lattices else "")
 
 
 def _plural(number: int, thing: str) -> str:
@@ -140,11 +138,13 @@ class BestNetworks(Records):
     found   the comparison and its winners
     beside  rows of the networks that the user named
     priced  the cost model behind the rows' costs; None if the rows have no costs
+    remarks  that no folder or data set had the size, if some were named
     """
 
     found: Best = field(kw_only=True)
     beside: list[Row] = field(kw_only=True)
     priced: str | None = field(kw_only=True)
+    remarks: Sequence[str] = field(default=(), kw_only=True)
     columns = (NETWORK, *SCREEN, *PRICES)
     main = ("network", "topology", *SHOWN)
 
@@ -156,13 +156,12 @@ class BestNetworks(Records):
     @property
     def json(self) -> Row:  # type: ignore[override]  # the rows are within it
         found = self.found
+        goals = [{"column": name, "best": "least" if sign > 0 else "greatest"} for name, sign in found.objectives]
         return {
             **found._asdict(),
             **({"beside": self.beside} if self.beside else {}),
             "space": str(found.space),
-            "objectives": [
-                {"column": name, "best": "least" if sign > 0 else "greatest"} for name, sign in found.objectives
-            ],
+            "objectives": goals,
         }
 
     @property
@@ -196,14 +195,10 @@ class BestNetworks(Records):
         for note in NOTES:
             print_note(console, note)
         if priced:
-            currency = winner["currency"]
-            print_note(
-                console, f"Cost of a terminal in {currency}, by {priced}; flits a cycle for 1,000 {currency} of it,"
-            )
-            print_note(
-                console,
-                "at most one flit a terminal. Front: no other shown is as cheap, as near and saturates as late.",
-            )
+            unit = winner["currency"]
+            print_note(console, f"Cost of a terminal in {unit}, by {priced}; flits a cycle for 1,000 {unit} of it,")
+            front_is = "no other shown is as cheap, as near and saturates as late."
+            print_note(console, f"at most one flit a terminal. Front: {front_is}")
         if found.winners > len(found.rows):
             print_note(console, f"{found.winners - len(found.rows):,} more are as good; --show lists more.")
 
@@ -267,7 +262,9 @@ def best(
         found = _checked(found, before, where)
     if model is not None:
         _add_costs([*found.rows, *found.known, *others], model)
-    return BestNetworks(_named(found, others), found=found, beside=others, priced=model)
+    lacking = ", ".join(printable(one) for one in results if before is None)
+    remarks = [f"note: {lacking}: not all {space} are there; computed here instead"] if lacking else []
+    return BestNetworks(_named(found, others), found=found, beside=others, priced=model, remarks=remarks)
 
 
 def _before(

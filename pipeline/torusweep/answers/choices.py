@@ -3,7 +3,7 @@
 A command that draws or ranks numbers of several routings as if they belonged to the same one would mislead. Mixed rows
 are refused; the message names the options that choose among them.
 
-`pareto` and `front_of` return the rows of a table that no other row dominates.
+`pareto` and `front_of` return the values in a table that no other row dominates, and how many networks have each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from torusweep import traffic as patterns
 from torusweep.all_columns import DECLARED, HOW, SHARED
 from torusweep.answers.connection import SWEEP, Folders, folders_of
-from torusweep.answers.joined import ALL, BEST, Join, Named, join, source, uncomputed, words_of
+from torusweep.answers.joined import ALL, BEST, Join, Named, join_networks, source, uncomputed, words_of
 from torusweep.answers.query import bracketed, query
 from torusweep.errors import BadInput, nearest
 from torusweep.questions.deadlock.routing_case import routing_spelling
@@ -34,7 +34,8 @@ USUAL = {key: value for table in DECLARED.values() for key, value in table.usual
 FIRST = list(dict.fromkeys(key for table in DECLARED.values() for key in table.choose))
 MOST_DESIGNS = 20_000_000  # of a front, whose columns are few
 NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
-EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
+EXCLUDED, TIED = b"rows_without_values", b"query_of_ties"  # keys of the answer's schema metadata
+TIES = "networks"  # column of a front
 
 
 class Choices(NamedTuple):
@@ -224,6 +225,11 @@ def left_out(front: pa.Table) -> int:
     return int((front.schema.metadata or {}).get(EXCLUDED, b"0"))
 
 
+def lister(front: pa.Table) -> str:
+    """Return the query that lists the networks of the first row of `front_of` with several; '' if no row has."""
+    return (front.schema.metadata or {}).get(TIED, b"").decode()
+
+
 def front_of(
     results_dir: Folders,
     *,
@@ -239,8 +245,9 @@ def front_of(
     results_dir         one results folder, or several; then the front is that of all, and column `sweep` names each
 
     Disconnected networks are left out: their distances are within components, so they would seem better than they are.
-    The answer has the columns topology, the named ones, those that distinguish their rows (routing, traffic), and
-    those that `static` shows next to a network. Raises BadInput for unknown columns, where numbers of several routings,
+    The answer has a row for each value of the named columns, and of each routing, traffic, model and sweep where those
+    are named: its first network by spelling, those columns, those that the table shows next to a network, and
+    `networks`, how many have the value. Raises BadInput for unknown columns, where numbers of several routings,
     traffics or models would be compared, where no network has these values, and where `query` or `pareto` does.
     """
     spelled = [*minimise, *maximise]
@@ -248,7 +255,7 @@ def front_of(
         raise BadInput(NONE_NAMED)
     words = words_of(where)
     folders = folders_of(results_dir)
-    joined = join(spelled, words=words, networks=True, sweeps=len(folders) > 1)
+    joined = join_networks(spelled, words, folders)
     named = [joined.column(spelling) for spelling in spelled]
     numbers = [column.name for column in named]
     for column in named:
@@ -261,13 +268,14 @@ def front_of(
     chosen = choices.spelled()
     faults = any(word.startswith("fault_") for word in (*numbers, *words))
     keys = [*keys_of(joined, named), *(["fault_nodes"] if faults and "fault_nodes" not in numbers else [])]
-    beside = DECLARED["static"].shown
+    beside = DECLARED[joined.base].shown
     columns = list(dict.fromkeys([*joined.of_network, *numbers, *keys, *beside]))
     listed = ", ".join(f'"{name}"' for name in columns)
     kept = f"connected AND {bracketed(where)}" if where else "connected"
     # where every network has one row, none must be told apart from others, nor put into order before the front is known
     single = not joined.tables and _are_single(joined, folders)
     rows = source(joined, chosen, every_network=True, faults=faults or single)
+    rows = joined.base if single else rows
     select, order = ("SELECT", "") if single else ("SELECT DISTINCT", f" ORDER BY nodes, {listed}")
     sql = f"{select} {listed} FROM {rows} WHERE {kept}{order}"
     found = query(sql, folders, about=where, **({"max_rows": MOST_DESIGNS} if single else {}))
@@ -277,30 +285,32 @@ def front_of(
         refuse_absent(folders, joined, chosen)
         raise BadInput(
             f"expected connected networks with values of {' and '.join(spelled)}{f' where {where}' if where else ''},"
-            f" got none; {uncomputed(folders, [*spelled, *words, 'static']) or 'torusweep query shows what is there'}"
+            f" got none; {uncomputed(folders, [*spelled, *words, joined.base]) or 'torusweep query shows what is'}"
         )
     apart = [key for key in keys if key in (*choices.each(), SWEEP, "fault_nodes")]
     telling = [key for key in keys if key in Choices._fields or (key in apart)]
     telling = [key for key in telling if valued.column(key).null_count < valued.num_rows]
-    first = [*joined.of_network, *(key for key in apart if key != SWEEP)]
-    if single:
-        chosen_rows = valued.take(
-            arrow_places(front(_costs(valued, numbers[: len(minimise)], numbers[len(minimise) :])))
-        )
-        designs = chosen_rows.sort_by([(name, "ascending") for name in ("nodes", *columns)])
-    else:
+    if not single:
         refuse_mixed(valued, keys, numbers, series=None, apart=apart)
-        designs = _first_of_each(found, has_values, joined.of_network, first)
-    best = pareto(designs, numbers[: len(minimise)], numbers[len(minimise) :])
-    best = best.select(list(dict.fromkeys([*joined.of_network, *numbers, *telling, *beside])))
-    return best.replace_schema_metadata({EXCLUDED: str(found.num_rows - valued.num_rows)}) if single else best
+        first = [*joined.of_network, *(key for key in apart if key != SWEEP)]
+        found = _first_of_each(found, has_values, joined.of_network, first)
+    best = pareto(found, numbers[: len(minimise)], numbers[len(minimise) :], apart)
+    about: dict[Any, Any] = best.schema.metadata
+    for row in best.filter(pa.array(best.column(TIES).to_numpy() > 1)).slice(0, 1).to_pylist():
+        # a number with a point is a decimal one in SQL, a text becomes the nearest double
+        values = {key: str(row[key]) if isinstance(row[key], float) else row[key] for key in (*numbers, *apart)}
+        alike = " AND ".join(_condition(key, value) for key, value in values.items())
+        sql = f"SELECT DISTINCT {', '.join(joined.of_network)} FROM {rows} WHERE {kept} AND {alike}"
+        about = about | {TIED: sql if "--" in sql else sql.replace("\n", " ")}
+    shown = [*joined.of_network, *numbers, *telling, *beside, TIES]
+    return best.select(list(dict.fromkeys(shown))).replace_schema_metadata(about)
 
 
 def _are_single(joined: Join, folders: Sequence[Path]) -> bool:
-    """Whether each network has one row of `static`."""
+    """Whether each network has one row of the table of networks."""
     # numbers are told apart faster than texts; two networks of one number would only take the longer way
     named = f"hash({', '.join(joined.of_network)})"
-    found = query(f"SELECT count(DISTINCT {named}) = count(*) AS single FROM static", folders)
+    found = query(f"SELECT count(DISTINCT {named}) = count(*) AS single FROM {joined.base}", folders)
     return bool(found.column("single")[0].as_py())
 
 
@@ -320,40 +330,40 @@ def _valued(table: pa.Table, names: Sequence[str]) -> pa.Array[Any]:
     return reduce(pc.and_, [pc.invert(pc.is_null(table.column(name), nan_is_null=True)) for name in names])
 
 
-def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = ()) -> pa.Table:
-    """Return the rows that no other row dominates: no other is as good in every named column and better in one.
+def pareto(
+    table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = (), apart: Sequence[str] = ()
+) -> pa.Table:
+    """Return a row for each value that no row dominates: none is as good in every named column and better in one.
 
-    Rows without a value (null or not a number) in a named column are left out; their number
-    is in the answer's schema metadata under `rows_without_values`. The rows are sorted by the named columns, best
-    first. Equal rows all stay. The columns `topology` and the named ones come first.
+    Rows of equal values are one, with the first `topology`; the last column, `networks`, is their number. Rows that
+    differ in the columns `apart` stay apart. Rows without a value (null or not a number) in a named column are left
+    out; their number is in the answer's schema metadata under `rows_without_values`. The rows are sorted by the named
+    columns, best first. The columns `topology` and the named ones come first.
 
-    Raises BadInput for a column that is unknown, not a number, or named twice, and if no column is named.
+    Raises BadInput for a column that is not a number.
     """
     named = [*minimise, *maximise]
-    if not named:
-        raise BadInput(NONE_NAMED)
     for name in named:
-        if name not in table.column_names:
-            raise BadInput(
-                f"unknown column '{name}'{nearest(name, table.column_names)}; 'torusweep query --schema' lists all"
-            )
-        if named.count(name) > 1:
-            raise BadInput(f"column '{name}' is named twice; name it once")
         kind = table.schema.field(name).type
-        if not (
-            pa.types.is_integer(kind)
-            or pa.types.is_floating(kind)
-            or pa.types.is_boolean(kind)
-            or pa.types.is_decimal(kind)
-        ):
+        if not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
             raise BadInput(f"column '{name}': expected numbers, got {kind}; choose another column")
     rows = table.filter(_valued(table, named))
-    chosen = front(_costs(rows, minimise, maximise))
-    first = [name for name in ("topology", *named) if name in table.column_names]
-    answer = rows.take(arrow_places(chosen)).select(
-        [*first, *(name for name in table.column_names if name not in first)]
-    )
-    return answer.replace_schema_metadata({EXCLUDED: str(int(table.num_rows - rows.num_rows)).encode()})
+    costs = _costs(rows, minimise, maximise)
+    chosen = front(costs)
+    best, costs = rows.take(arrow_places(chosen)), costs[chosen]
+    value = np.cumsum(np.append(False, np.any(costs[1:] != costs[:-1], axis=1))[: len(costs)])
+    for key in apart:
+        ranks = np.asarray(pc.rank(best.column(key), tiebreaker="dense"), np.int64)
+        value = value * (ranks.max() + 1) + ranks
+    _, first, number, count = np.unique(value, return_index=True, return_inverse=True, return_counts=True)
+    if len(first) < len(value):
+        alike = pa.table({"value": number, "topology": best.column("topology")})
+        least = groups(alike, ["value"], [("topology", "min")]).sort_by("value").column("topology_min")
+        first = np.flatnonzero(pc.equal(best.column("topology"), least.take(arrow_places(number))))
+        first = first[np.argsort(number[first], kind="stable")]
+    answer = best.take(arrow_places(first)).append_column(TIES, pa.array(count))
+    columns = dict.fromkeys(["topology", *named, *answer.column_names])
+    return answer.select(list(columns)).replace_schema_metadata({EXCLUDED: str(table.num_rows - rows.num_rows)})
 
 
 def _costs(rows: pa.Table, minimise: Sequence[str], maximise: Sequence[str]) -> np.ndarray:

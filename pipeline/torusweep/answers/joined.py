@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,14 +47,16 @@ class Named(NamedTuple):
 class Join(NamedTuple):
     """Tables joined by network.
 
-    tables   names of the joined tables; `static` is left out, because its columns are always joined
+    tables   names of the joined tables; `base` is left out, because its columns are always joined
     columns  the columns by their names in the join
     sweeps   whether several sweeps are read together: their rows are not joined, and column `sweep` names a row's sweep
+    base     the table of networks: `static`, or `screen`, which no table joins
     """
 
     tables: tuple[str, ...]
     columns: Mapping[str, Named]
     sweeps: bool = False
+    base: str = "static"
 
     @property
     def of_network(self) -> list[str]:
@@ -109,8 +112,8 @@ def join(
     wanted = [name for name in dict.fromkeys(wanted) if not (sweeps and name == SWEEP)]
     drawn = ["static", *(joined_tables() if networks else (name for name in DECLARED if name != "static"))]
     for spelling in wanted:
-        if not any(_own(name, spelling) for name in ([table, *drawn] if table else drawn)):
-            known = [column for name in drawn for column in DECLARED[name].names]
+        if not any(_own(name, spelling) for name in (table or "static", *DECLARED)):
+            known = [column for declared in DECLARED.values() for column in declared.names]
             raise BadInput(f"unknown column '{spelling}'{nearest(spelling, known)}; {SCHEMA}")
     also = [word for word in dict.fromkeys(words) if any(_own(name, word) for name in joined_tables())]
     chosen = [table] if table else _one_table(drawn, [*wanted, *also]) or _one_table(drawn, wanted) or []
@@ -127,6 +130,24 @@ def join(
     tables = tuple(name for name in dict.fromkeys(known) if name in chosen and name != "static")
     columns = _columns((*tables, "static"))
     return Join(tables, {SWEEP: Named(SWEEP, "static", OF_SWEEP), **columns} if sweeps else columns, sweeps)
+
+
+def join_networks(wanted: Sequence[str], words: Sequence[str], results: Folders) -> Join:
+    """Return `join` of tables with rows for each network, or the table `screen` alone, which no table joins.
+
+    It is `screen` if only that has the columns, or if it has them and the sweep has no rows of a table that joins.
+    """
+    folders, drawn = folders_of(results), ["static", *joined_tables()]
+    also = [word for word in words if any(_own(table, word) for table in drawn)]
+    screened = all(_own("screen", name) for name in (*wanted, *also))
+    if not screened or all(any(_own(table, name) for table in drawn) for name in wanted):
+        joined = join(wanted, words=words, networks=True, sweeps=len(folders) > 1)
+        rows = _rows(folders)
+        if not screened or not rows["screen"] or all(rows[table] for table in ("static", *joined.tables)):
+            return joined
+    columns = _columns(["screen"])
+    sweeps = {SWEEP: Named(SWEEP, "screen", OF_SWEEP)} if len(folders) > 1 else {}
+    return Join((), sweeps | columns, bool(sweeps), "screen")
 
 
 def words_of(condition: str | None) -> list[str]:
@@ -228,7 +249,7 @@ def source(
     """
     for key, value in choices.items():
         if value is not None and not any(_own(table, key) for table in joined.tables):
-            held = ", ".join(joined.tables) or "static"
+            held = ", ".join(joined.tables) or joined.base
             raise BadInput(
                 f"--{key} {value}: expected a column that depends on the {key}, got columns of {held};"
                 f" leave --{key} out, or name another column"
@@ -237,7 +258,7 @@ def source(
     by_best = max(ranked, key=lambda table: len({*SHARED}.intersection(DECLARED[table].apart)), default=None)
     pieces = [_piece(table, joined, choices, best=table == by_best) for table in joined.tables]
     others = "*" if faults else f"DISTINCT ON ({', '.join(joined.of_network)}) *"
-    static = f"(SELECT {others}{_renamed('static', joined)} FROM static) AS static"
+    static = f"(SELECT {others}{_renamed(joined.base, joined)} FROM {joined.base}) AS {joined.base}"
     if every_network or not pieces:
         pieces.insert(0, static)
     else:
@@ -307,9 +328,8 @@ def _columns(tables: Sequence[str]) -> dict[str, Named]:
 def view_table() -> Declaration:
     """Return the declaration of the view `designs`, as of a table."""
     columns = tuple(named.column._replace(name=name) for name, named in _columns(VIEWED).items())
-    return Declaration(
-        VIEW, "a network: static, with the loads of its best routing and its layout of shortest wires", columns
-    )
+    row = "a network: static, with the loads of its best routing and its layout of shortest wires"
+    return Declaration(VIEW, row, columns)
 
 
 def tables() -> dict[str, Declaration]:
@@ -319,9 +339,7 @@ def tables() -> dict[str, Declaration]:
 
 def overview(results: Folders) -> pa.Table:
     """Return a row for each table: its number of rows in these folders (null if missing), columns, meaning of a row."""
-    rows = Counter[str]()
-    for folder in folders_of(results):
-        rows.update(_rows(folder))
+    rows = _rows(folders_of(results))
     listed = [(name, rows.get(name), len(table.columns), table.row) for name, table in tables().items()]
     kinds = {"table": pa.string(), "rows": pa.int64(), "columns": pa.int64(), "a row is": pa.string()}
     return pa.table([pa.array(values, kind) for values, kind in zip(zip(*listed), kinds.values())], [*kinds])
@@ -343,10 +361,10 @@ def schema(table: str = ALL) -> pa.Table:
     return pa.Table.from_pylist([column._asdict() for column in known[table].columns])
 
 
-def _rows(folder: Path) -> Mapping[str, int]:
-    """Return the number of rows of each table, from the folder's manifest; {} if the manifest cannot be read."""
-    try:
-        entries = store.read_manifest(folder).get("tables", {})
-    except BadInput:
-        return {}
-    return {name: entry["rows"] for name, entry in entries.items()}
+def _rows(folders: Iterable[Path]) -> Counter[str]:
+    """Return the number of rows of each table, from the folders' manifests; a folder without one counts for none."""
+    rows = Counter[str]()
+    for folder in folders:
+        with suppress(BadInput):
+            rows.update({name: entry["rows"] for name, entry in store.read_manifest(folder)["tables"].items()})
+    return rows

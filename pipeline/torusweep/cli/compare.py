@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
-from torusweep.answers.choices import Choices, front_of, left_out
+from torusweep.answers.choices import TIES, Choices, front_of, left_out, lister
 from torusweep.answers.compare import compare as differences_of
 from torusweep.answers.query import print_table, style_of
 from torusweep.cli import options
 from torusweep.quantities import counted
 
+COLUMNS: dict[str, Any] = {"multiple": True, "shell_complete": options.complete_column}
+
 
 @click.command()
-@click.option(
-    "--minimise",
-    "--minimize",
-    multiple=True,
-    shell_complete=options.complete_column,
-    help="Columns to minimise, separated by commas; may be repeated.",
-)
-@click.option(
-    "--maximise",
-    "--maximize",
-    multiple=True,
-    shell_complete=options.complete_column,
-    help="Columns to maximise, separated by commas; may be repeated.",
-)
+@click.option("--minimise", "--minimize", **COLUMNS, help="Columns to minimise, separated by commas; may be repeated.")
+@click.option("--maximise", "--maximize", **COLUMNS, help="Columns to maximise, separated by commas; may be repeated.")
 @click.option("--where", help='An SQL condition on any columns, as in "nodes BETWEEN 4000 AND 4200".')
 @options.choices
 @options.several_results
@@ -46,7 +38,8 @@ def pareto(
 ) -> None:
     """The Pareto front: connected designs that no other dominates.
 
-    A design dominates another if it is as good in all named columns and better in one.
+    A design dominates another if it is as good in all named columns and better in one. Designs that are equal in all
+    of them are one row: the first by name, and how many networks there are.
 
     Columns of all tables can be named; 'torusweep query --schema' lists them, and TABLE.COLUMN is a column of that
     table. Numbers of several routings, traffic patterns or models are not compared unless you ask for it.
@@ -56,18 +49,20 @@ def pareto(
       torusweep pareto --minimise mean_distance,cost --where "nodes BETWEEN 4000 AND 4200"
       torusweep pareto --minimise mean_distance,cost --maximise nodes
       torusweep pareto --minimise cost --maximise saturation_load --traffic uniform --routing best
+      torusweep pareto --minimise screen.mean_distance --maximise screen.saturation_load
       torusweep pareto --minimise cost_per_terminal,equal_cost.latency --maximise throughput --traffic uniform
       torusweep pareto --minimise wire_length_max,total_latency --where "placement = 'folded' AND offered_load = 0.1"
     """
     chosen, style = Choices(**choices), style_of("json" if as_json else style, output)
-    table = front_of(
-        results,
-        minimise=options.listed(minimise),
-        maximise=options.listed(maximise),
-        where=where or None,
-        choices=chosen,
-    )
-    print_table(table, style, output)
+    least, most = options.listed(minimise), options.listed(maximise)
+    table = front_of(results, minimise=least, maximise=most, where=where or None, choices=chosen)
+    print_table(table if lister(table) or style != "table" else table.drop_columns(TIES), style, output)
+    if sql := lister(table):
+        asked = shlex.quote(sql) if {*sql} & {*'"$`\\!'} else f'"{sql}"'
+        folders = "".join(f" --results {shlex.quote(str(folder))}" for folder in results)
+        click.echo(
+            f"note: a row is all networks of its values; the first such: torusweep query {asked}{folders}", err=True
+        )
     if left_out(table):
         click.echo(f"left out: {counted(left_out(table), 'design')} without a value in one of these columns", err=True)
 

@@ -10,7 +10,6 @@ import numpy as np
 BLOCK = 256  # rows that are compared pairwise
 CHUNK = 1 << 13  # rows that are compared with the staircase at once
 EMPHASIS = 4.0  # added weight of one column over the others, in the choice of good rows
-NEIGHBOURS = 32  # rows that are compared pairwise at first
 
 
 def moore_levels(nodes: int, degree: int, *, directed: bool = False) -> list[int]:
@@ -56,9 +55,8 @@ def front(values: np.ndarray) -> np.ndarray:
     """Indices int64[F] of the rows of values[N, C] on the Pareto front, in lexicographic order; less is better.
 
     Rows that a few good rows dominate are removed first. In lexicographic order only earlier rows dominate a row. With
-    two or three columns, a staircase of the other columns stands for the earlier rows. With more columns, rows that a
-    neighbour dominates are removed; then divide and conquer (Kung, Luccio & Preparata 1975) lets the front of the first
-    half remove rows from the second half.
+    two or three columns, a staircase of the other columns stands for the earlier rows. With more columns, divide and
+    conquer (Kung, Luccio & Preparata 1975) lets the front of the first half remove rows from the second half.
     """
     rows = _left_by_good_rows(values)
     rows = rows[np.lexsort(values[rows, ::-1].T)]  # stable: equal rows stay in their order
@@ -68,8 +66,7 @@ def front(values: np.ndarray) -> np.ndarray:
     first = np.flatnonzero(new)
     kept = np.zeros(len(first), bool)
     distinct = ordered[first]
-    few = values.shape[1] <= 3
-    kept[_swept(distinct) if few else _front(distinct, _left_by_neighbours(distinct))] = True
+    kept[_swept(distinct) if values.shape[1] <= 3 else _front(distinct, np.arange(len(distinct)))] = True
     return rows[np.repeat(kept, np.diff(first, append=len(rows)))]
 
 
@@ -86,25 +83,6 @@ def _left_by_good_rows(values: np.ndarray) -> np.ndarray:
         left = np.logical_or.reduce([column < column[good] for column in here])
         left |= np.logical_and.reduce([column == column[good] for column in here])
         rows, here, scaled = rows[left], [column[left] for column in here], [column[left] for column in scaled]
-    return rows
-
-
-def _left_by_neighbours(values: np.ndarray) -> np.ndarray:
-    """int64[≤ N]: the rows that none of the up to NEIGHBOURS rows before them dominates. Rows as in `_front`."""
-    rows = np.arange(len(values))
-    while len(rows) > BLOCK:
-        whole = len(rows) // NEIGHBOURS * NEIGHBOURS
-        dominated = np.zeros(len(rows), bool)
-        step = BLOCK * NEIGHBOURS
-        for start in range(0, whole, step):
-            here = values[rows[start : min(start + step, whole)]].reshape(-1, NEIGHBOURS, values.shape[1])
-            below = np.tril(np.ones((NEIGHBOURS, NEIGHBOURS), bool), -1)
-            for column in range(values.shape[1]):
-                below = below & (here[:, None, :, column] <= here[:, :, None, column])
-            dominated[start : start + step][: below.shape[0] * NEIGHBOURS] = below.any(axis=2).reshape(-1)
-        rows = rows[~dominated]
-        if 4 * np.count_nonzero(dominated) < len(dominated):
-            break
     return rows
 
 

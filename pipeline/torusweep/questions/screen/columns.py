@@ -104,6 +104,7 @@ TABLE = Declaration(
     *("screen", "a network, or a class of lattices: distances, loads, bounds", SCREEN),
     joined=False,  # whole design spaces may be millions of rows
     certified=("dimensions", "nodes"),
+    shown=("nodes", "degree", "diameter"),
 )
 WINNERS = Declaration(
     *("best", "a size: the best lattice, a known network, or the bound", BEST),
