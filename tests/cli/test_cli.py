@@ -61,6 +61,17 @@ def test_help_imports_nothing_heavy():
 
 
 @pytest.mark.parametrize(
+    ("given", "threads"),
+    [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2"), ({"OMP_NUM_THREADS": "3"}, "None")],
+)
+def test_linear_algebra_has_one_thread_unless_the_user_says_otherwise(given: dict[str, str], threads: str):
+    code = "import os, torusweep.cli as cli; cli.torusweep.main = lambda **_: print(os.environ.get(NAME)); cli.main()"
+    others = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    asked = [sys.executable, "-c", code.replace("NAME", "'OPENBLAS_NUM_THREADS'")]
+    assert subprocess.run(asked, capture_output=True, text=True, env=others | given).stdout.strip() == threads
+
+
+@pytest.mark.parametrize(
     "arguments", [("decribe", "torus(k=8, n=3)"), ("query", "SELECT 1", "--results", "/no/such/folder")]
 )
 def test_bad_input_is_one_line_and_a_status(arguments):

@@ -131,6 +131,9 @@ def main() -> None:
     sys.path[:] = [place for place in sys.path if os.path.isabs(place)]
     # what is imported stays; by default Python looks through many of these objects every 700 new ones
     gc.set_threshold(50_000)
+    # threads that share a matrix of some hundred rows mostly wait for each other; NumPy's BLAS reads this when it loads
+    if "numpy" not in sys.modules and "OMP_NUM_THREADS" not in os.environ:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if hasattr(signal, "SIGPIPE") and sys.argv[1:2] not in (["run"], ["step"]):  # those have children to stop first
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `torusweep … | head` ends quietly
     for stream in (sys.stdout, sys.stderr):
