@@ -229,8 +229,7 @@ def place(
         unit = unit_of(network.plan, bandwidth)
     with under("latency"):
         links = LinkSpeed(unit, *waiting_of(network.plan, latency))
-    wanted = _wanted(job, axes)
-    slice_of = machine(network)
+    wanted, slice_of = _wanted(job, axes), machine(network)
     check_axes(slice_of, wanted.axes)
     begun = perf_counter()
     with how.progress.wait("placements compared"):
