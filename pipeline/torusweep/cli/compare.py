@@ -61,7 +61,7 @@ def pareto(
         asked = shlex.quote(sql) if {*sql} & {*'"$`\\!'} else f'"{sql}"'
         folders = "".join(f" --results {shlex.quote(str(folder))}" for folder in results)
         click.echo(
-            f"note: a row is all networks of its values; the first such: torusweep query {asked}{folders}", err=True
+            f"note: equal networks share a row; of the first such row: torusweep query {asked}{folders}", err=True
         )
     if left_out(table):
         click.echo(f"left out: {counted(left_out(table), 'design')} without a value in one of these columns", err=True)
