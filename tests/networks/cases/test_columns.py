@@ -141,7 +141,7 @@ def test_two_columns_of_one_meaning(tmp_path: Path):
         saturation(path)
     pyarrow.parquet.write_table(table.append_column("bandwidth", pa.array([4] * 4)), path)
     assert saturation(path) == 8
-    assert "Bandwidth of links not read: bandwidth is there" in ts.network(path).notes
+    assert "Bandwidth of links not read: the file has bandwidth, too" in ts.network(path).notes
 
 
 def test_what_to_networkx_gives_is_read_back(tmp_path: Path):
