@@ -79,7 +79,7 @@ def test_worst_case_of_valiant(k):
         (np.ones((2, 3, 4)), None, r"expected a square matrix of shares ≥ 0, got shape \(3, 4\)"),
         (-np.ones((2, 3, 3)), None, r"shares ≥ 0, got -1\.0"),
         (np.full((2, 3, 3), np.nan), None, "shares ≥ 0, got nan"),
-        (lambda c: np.ones((3, 3)), None, "name them"),
+        (lambda c: np.ones((3, 3)), None, "list them"),
         (np.ones((2, 3, 3)), [], "expected one or more, got none"),
     ],
 )
