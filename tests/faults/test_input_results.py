@@ -343,6 +343,11 @@ def test_a_table_that_is_gone_though_its_manifest_names_it_is_one_line() -> None
     assert "cannot read results/any/gone.parquet" in said.err
 
 
+@pytest.mark.parametrize("reader", ASKED)
+def test_two_columns_of_one_name_are_read_or_refused(reader: str) -> None:
+    a_table(("points", [Edit("name", 0, "topology")], reader))
+
+
 def test_a_family_that_is_a_number_is_drawn() -> None:
     a_table(("static", [Edit("value", 1, float("nan"))], "plot"))
 

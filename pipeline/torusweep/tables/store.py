@@ -28,7 +28,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from torusweep.errors import BadInput, Refused
+from torusweep.errors import BadInput, Refused, printable
 from torusweep.tables import provenance
 from torusweep.tables.manifest import checked
 from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, readable, write_parquet
@@ -293,7 +293,9 @@ def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
         raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
     content = _whole(path, lambda: read_manifest(path.parent))
     with readable(path):
-        return read_rows(content, where=where)
+        rows = read_rows(content, where=where)
+    _expect_columns(path, rows.schema)
+    return rows
 
 
 def _foot(path: Path) -> str:
@@ -326,22 +328,19 @@ def open_file(path: Path, schema: pa.Schema) -> TableFile:
     return file
 
 
-def _expect_columns(path: Path, there: pa.Schema, schema: pa.Schema) -> None:
-    """Raise BadInput if a table lacks a column of the schema, as of another version, or a column has another type."""
-    missing = [name for name in schema.names if name not in there.names]
-    if missing:
-        raise BadInput(
-            f"{path} is of another version of torusweep: it has no column {missing[0]};"
-            " run the sweep again ('torusweep run CONFIG')"
-        )
-    for field in schema:
-        columns = [column for column in there if column.name == field.name]
-        if len(columns) > 1 or not columns[0].type.equals(field.type):
-            got = "two such columns" if len(columns) > 1 else columns[0].type
-            raise BadInput(
-                f"{path}: column {field.name}: expected {field.type}, got {str(got)[:60]};"
-                " run the sweep again ('torusweep run CONFIG')"
-            )
+def _expect_columns(path: Path, there: pa.Schema, schema: pa.Schema | None = None) -> None:
+    """Raise BadInput if a table has two columns of one name, or not the schema's columns with their types."""
+    again = "run the sweep again ('torusweep run CONFIG')"
+    names = set(there.names)
+    if len(names) < len(there.names):
+        twice = next(name for name in there.names if there.names.count(name) > 1)
+        raise BadInput(f"{path}: column {printable(twice)[:60]}: expected one, got two such columns; {again}")
+    for field in schema or ():
+        if field.name not in names:
+            raise BadInput(f"{path} is of another version of torusweep: it has no column {field.name}; {again}")
+        if not there.field(field.name).type.equals(field.type):
+            got = str(there.field(field.name).type)[:60]
+            raise BadInput(f"{path}: column {field.name}: expected {field.type}, got {got}; {again}")
 
 
 def check_tables(folder: Path) -> None:
