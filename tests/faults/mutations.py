@@ -254,7 +254,7 @@ def _certificate(whole: Whole, chance: random.Random) -> Whole:
 
 
 def _table(content: bytes, chance: random.Random) -> tuple[bytes, int | None]:
-    """A Parquet file with another value somewhere, or of other bytes; its number of rows, where that is another."""
+    """A Parquet file with another value or column, or of other bytes; its number of rows, where that is another."""
     if chance.random() < 0.4:
         return altered_bytes(content, chance), None
     table = pq.read_table(pa.BufferReader(content))
@@ -263,6 +263,8 @@ def _table(content: bytes, chance: random.Random) -> tuple[bytes, int | None]:
     place, row = chance.randrange(table.num_columns), chance.randrange(table.num_rows)
     if chance.random() < 0.1:
         return _bomb(table, place, chance)
+    if chance.random() < 0.2:
+        return _other_columns(table, place, chance)
     column = table.column(place).to_pylist()
     given = chance.choice([*column, None, 0, 1, -1, ""])
     if isinstance(column[row], (int, float)) and chance.random() < 0.5:
@@ -271,6 +273,21 @@ def _table(content: bytes, chance: random.Random) -> tuple[bytes, int | None]:
         changed = pa.array([*column[:row], given, *column[row + 1 :]], table.schema.field(place).type)
         table = table.set_column(place, table.schema.field(place), changed)
     return _written(table), None
+
+
+def _other_columns(table: pa.Table, place: int, chance: random.Random) -> tuple[bytes, int | None]:
+    """The table with another name or type of a column, one column more or less, or some of its rows again."""
+    kinds = {
+        "name": [*table.column_names, "", "x" * 10_000],
+        "add": [*table.column_names, "", "extra"],
+        "type": test_input_results.TYPES,
+        "drop": [None],
+        "rows": [0, 1, 2, 50],
+    }
+    kind = chance.choice(list(kinds))
+    edit = test_input_results.Edit(kind, place, chance.choice(kinds[kind]))
+    altered = test_input_results.edited(table, [edit])
+    return _written(altered), altered.num_rows if kind == "rows" else None
 
 
 def _bomb(table: pa.Table, place: int, chance: random.Random) -> tuple[bytes, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import shutil
 import tempfile
@@ -376,17 +377,17 @@ def test_a_row_without_a_value_that_every_row_has_is_refused():
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", of_page())
 def test_the_page_of_a_table_with_any_value_in_any_column(name: str):
-    """Every column of the last row, and every column of all rows, has a value that no sweep writes."""
+    """Each column in turn lacks its last value, lacks all, and has two or three values that no sweep writes."""
     fresh()
     tables = {table: pq.read_table(FOLDER / f"{table}.parquet") for table in of_page()}
+    odd = itertools.cycle(["", 0, float("nan"), EVIL, -1, float("inf"), 2**62])
     for column in tables[name].column_names:
-        for given in (None, "", EVIL, 0, -1, 2**62, float("nan"), float("inf"), ...):
-            if given in (None, ...) and column in DECLARED[name].always:
-                continue
+        lacking = [] if column in DECLARED[name].always else [None, ...]
+        for given in [*lacking, *itertools.islice(odd, 5)]:
             try:
                 altered = with_last(tables[name], column, given)
             except (pa.ArrowException, TypeError, ValueError):
-                continue  # no value of the column's type
+                continue
             rows = {table: StoredRows(TableFile(parquet(own, {}))) for table, own in (tables | {name: altered}).items()}
             assert EVIL not in page(rows, store.read_manifest(FOLDER)), (column, given)
 

@@ -197,8 +197,8 @@ class BestNetworks(Records):
         if priced:
             unit = winner["currency"]
             print_note(console, f"Cost of a terminal in {unit}, by {priced}; flits a cycle for 1,000 {unit} of it,")
-            front_is = "no other shown is as cheap, as near and saturates as late."
-            print_note(console, f"at most one flit a terminal. Front: {front_is}")
+            print_note(console, "at most one flit a terminal. Front: no other network shown is at once as cheap,")
+            print_note(console, "as near and as late to saturate.")
         if found.winners > len(found.rows):
             print_note(console, f"{found.winners - len(found.rows):,} more are as good; --show lists more.")
 

@@ -36,6 +36,7 @@ MOST_DESIGNS = 20_000_000  # of a front, whose columns are few
 NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
 EXCLUDED, TIED = b"rows_without_values", b"query_of_ties"  # keys of the answer's schema metadata
 TIES = "networks"  # column of a front
+NUMERIC = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
 
 
 class Choices(NamedTuple):
@@ -300,7 +301,8 @@ def front_of(
         # a number with a point is a decimal one in SQL, a text becomes the nearest double
         values = {key: str(row[key]) if isinstance(row[key], float) else row[key] for key in (*numbers, *apart)}
         alike = " AND ".join(_condition(key, value) for key, value in values.items())
-        sql = f"SELECT DISTINCT {', '.join(joined.of_network)} FROM {rows} WHERE {kept} AND {alike}"
+        told = ", ".join(joined.of_network)
+        sql = f"SELECT DISTINCT {told} FROM {rows} WHERE {kept} AND {alike} ORDER BY {told}"
         about = about | {TIED: sql if "--" in sql else sql.replace("\n", " ")}
     shown = [*joined.of_network, *numbers, *telling, *beside, TIES]
     return best.select(list(dict.fromkeys(shown))).replace_schema_metadata(about)
@@ -345,7 +347,7 @@ def pareto(
     named = [*minimise, *maximise]
     for name in named:
         kind = table.schema.field(name).type
-        if not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
+        if not any(suits(kind) for suits in NUMERIC):
             raise BadInput(f"column '{name}': expected numbers, got {kind}; choose another column")
     rows = table.filter(_valued(table, named))
     costs = _costs(rows, minimise, maximise)

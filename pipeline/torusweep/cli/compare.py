@@ -60,9 +60,8 @@ def pareto(
     if sql := lister(table):
         asked = shlex.quote(sql) if {*sql} & {*'"$`\\!'} else f'"{sql}"'
         folders = "".join(f" --results {shlex.quote(str(folder))}" for folder in results)
-        click.echo(
-            f"note: equal networks share a row; of the first such row: torusweep query {asked}{folders}", err=True
-        )
+        said = "networks with equal values share a row; for the networks of the first such row"
+        click.echo(f"note: {said}: torusweep query {asked}{folders}", err=True)
     if left_out(table):
         click.echo(f"left out: {counted(left_out(table), 'design')} without a value in one of these columns", err=True)
 

@@ -106,7 +106,7 @@ class TableFile:
 
     def refuse_nulls(self, columns: Sequence[str]) -> None:
         """Raise BadInput if a row has no value in one of these columns."""
-        for rows in self.groups(columns):
+        for rows in self.groups(columns) if columns else ():
             for name in columns:
                 if nulls := rows.column(name).null_count:
                     got = f"expected a value in every row, got {counted(nulls, 'row')} without"
