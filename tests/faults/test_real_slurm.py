@@ -16,7 +16,7 @@ from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.run import slurm as slurm_jobs
 from torusweep.run.compute_table import _estimates
-from torusweep.run.parts import cut
+from torusweep.run.parts import StagePart
 from torusweep.tables import provenance
 from torusweep.tables.shards import Shard, read_shards
 
@@ -104,7 +104,7 @@ def test_snakemakes_profile(slurm: RealSlurm, rings: Run, table: bytes):
 def test_a_killed_part_is_tried_again_and_computes_nothing_twice(slurm: RealSlurm, rings: Run, clean: bytes):
     """Three parts, jobs of one core; one is killed when it has published points, and goes on where it was."""
     rings.here("points")
-    second = {point.topology for point in cut(_estimates(rings.folder, "static"), 3)[1]}
+    second = {point.topology for point in _estimates(rings.folder, "static", StagePart(2, 3))}
     notes = rings.home / "notes"
     fault = f"slow 0.5; note {notes}"
     run = rings.start("run", "rings.yaml", "--profile", PROFILE, "--parts", "3", "--workers", "1", fault=fault)
@@ -296,7 +296,7 @@ def test_what_sbatch_refuses_and_what_fails_is_tried_again_in_a_job_of_its_own(
     assert of_first.read_text().count("is in use by process") == 1, "no retries within a job"
     third = slurm.jobs(said)["rule_stage_wildcards_static_3-of-3"]
     assert (third["MinMemoryNode"], third["TimeLimit"], third["JobState"]) == ("2000M", "00:22:00", "COMPLETED")
-    kept = {topology for part in cut(_estimates(rings.folder, "static"), 3)[1:] for topology in part}
+    kept = {point for number in (2, 3) for point in _estimates(rings.folder, "static", StagePart(number, 3))}
     assert _published(rings) == {point.topology for point in kept}
 
 

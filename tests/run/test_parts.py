@@ -6,18 +6,22 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from torusweep.cli.run import run_step
 from torusweep.errors import BadInput
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.run.compute_table import merge, outcome_of
-from torusweep.run.parts import StagePart, cut, jobs, read_parts
+from torusweep.run.parts import StagePart, jobs, read_parts, slices
 from torusweep.run.workflow import SNAKEFILE, of_configuration
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.sweeps.points import Point
-from torusweep.tables import provenance
+from torusweep.tables import provenance, shards
 
 from tests.faults.command_line import settled, torusweep
 from tests.run.faulty_worker import made_up_rows
@@ -37,6 +41,13 @@ def run_of(seeds: int, seconds: float) -> dict[Point, float]:
 
 
 # --- how a stage is cut ---------------------------------------------------------------------------------
+
+
+def cut(estimates: dict[Point, float], parts: int) -> list[dict[Point, float]]:
+    points = list(estimates.items())
+    counts = np.array([point.count for point in estimates], np.int64)
+    found = slices(np.array([*estimates.values()], float), counts, parts)
+    return [part.of(points[part.first : part.last]) for part in found]
 
 
 @pytest.mark.parametrize(
@@ -102,13 +113,16 @@ def test_as_few_parts_as_take_part_minutes(cluster, parts, cores, minutes):
         assert {job.minutes for job in found.values()} == {minutes}
 
 
-def test_a_job_asks_for_its_workers_memory_and_a_stage_without_points_for_one_job():
+def test_a_job_asks_for_its_workers_memory_and_a_stage_without_points_for_no_job():
     large = {Point("static", "torus(k=64, n=3)", StaticRequest()): 1.0}
     (small,), (big,) = (jobs(points, Cluster()).values() for points in (rings_of([1.0]), large))
     (point,) = large
     assert big.mem_mb - small.mem_mb == pytest.approx((point.memory - next(iter(small.points)).memory) / 1e6, abs=1)
     assert small.mem_mb > 1000
-    assert list(jobs({}, Cluster())) == [StagePart(1, 1)]
+    assert jobs({}, Cluster()) == {}
+    many, alone = rings_of([1.0] * 3000), {Point("static", "ring(k=3002)", StaticRequest()): 1.0}
+    (all_of_them,), (last,) = (jobs(points, Cluster(parts=1, workers=1)).values() for points in (many, alone))
+    assert all_of_them.mem_mb - last.mem_mb == pytest.approx(2999 * 4096 / 1e6, abs=1), "and for its list of points"
 
 
 # --- computing and merging ------------------------------------------------------------------------------
@@ -150,6 +164,46 @@ def test_a_part_computes_its_points_alone_and_again_nothing(rings: Run, whole: b
     for part in ("1/3", "3/3"):
         compute(rings, part)
     assert Counter(notes.read_text().split()) == Counter(f"ring(k={k})" for k in range(3, 43))
+
+
+def test_a_part_reads_its_own_points_and_shards_alone(rings: Run, whole: bytes, monkeypatch: pytest.MonkeyPatch):
+    for part in ("1/4", "2/4", "3/4", "4/4"):
+        compute(rings, part)
+    own = [point.topology for point in cut(rings_of([1.0] * 40), 4)[1]]
+    with_own = {path.stem for path in rings.shards() if {*own} & {*pq.read_table(path)["topology"].to_pylist()}}
+    read, hashed = list[str](), set[str]()
+
+    def of_record(cls: type[Point], row: dict[str, Any], made: Any = Point.of_record.__func__) -> Point:
+        read.append(row["topology"])
+        return made(cls, row)
+
+    monkeypatch.setattr(Point, "of_record", classmethod(of_record))
+    digest = shards.file_digest
+    monkeypatch.setattr(shards, "file_digest", lambda path: (hashed.add(path.stem), digest(path))[1])
+    compute(rings, "2/4")
+    assert (read, hashed) == (own, with_own)
+    assert 0 < len(own) < 40
+    assert len(with_own) < len(rings.shards())
+    # Snakemake, which a job starts again, learns what this job may take, and reads no point
+    here, there = (
+        of_configuration(load(rings.config), str(rings.home / "results"), {"parts": 4}, (True, spawned)).jobs["static"]
+        for spawned in (False, True)
+    )
+    assert {name: job.cores for name, job in here.items()} == {name: job.cores for name, job in there.items()}
+    assert len(there) == 4
+    assert read == own
+
+
+def test_a_stage_without_points_has_no_job_and_a_table_without_rows(rings: Run):
+    rings.config.write_text(
+        "static: none\n" + rings.config.read_text() + "loads: [{traffic: uniform, nodes: {to: 8}}]\n"
+    )
+    rings.here("points")
+    sweep = of_configuration(load(rings.config), str(rings.home / "results"), {"parts": 2}, (True, False))
+    assert {stage: len(jobs) for stage, jobs in sweep.jobs.items()} == {"static": 0, "loads": 2}
+    assert sweep.outcomes(SimpleNamespace(stage="static"), None) == [rings.folder / "points.parquet"]
+    sweep.merge("static", None)
+    assert pq.read_metadata(rings.folder / "static.parquet").num_rows == 0
 
 
 def test_a_missing_part_or_shard_is_told_and_the_next_run_has_all_parts_again(rings: Run, whole: bytes):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from math import inf
 from operator import ne
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,14 @@ from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.run import driver
-from torusweep.run.parts import StagePart, cut
+from torusweep.run.parts import StagePart, slices
 from torusweep.run.progress import tell
 from torusweep.sweeps.configuration import load
-from torusweep.sweeps.points import Point, networks_of, stage_digest
+from torusweep.sweeps.points import Point, altered, listed, networks_of, stage_digest
 from torusweep.tables import current, provenance, shards, store
 from torusweep.tables.parquet import Streamed
+
+BATCH = 1 << 12  # points that are read at once
 
 
 def make_table(
@@ -40,9 +41,7 @@ def make_table(
     """
     sweep = load(config)
     store.manifest_of(folder, sweep.digest)
-    estimates = _estimates(folder, name)
-    if part is not None:
-        estimates = cut(estimates, part.of)[part.number - 1]
+    estimates = _estimates(folder, name, part)
     options = driver.BatchOptions(
         folder=str(folder.resolve()),
         backend=overrides.get("backend", sweep.backend),
@@ -61,7 +60,8 @@ def make_table(
     with provenance.hold(lock := _lock(folder, name, part, beside="cores" in overrides)):
         if lock.name == store.LOCK:  # nobody else writes
             store.clean(folder)
-        before = shards.read_shards(folder, name, schema)
+        keys = None if part is None else {point.key for point in estimates}
+        before = shards.read_shards(folder, name, schema, keys)
         for complaint in before.complaints:
             tell(complaint)
         done = shards.members_of(before.whole)
@@ -149,29 +149,17 @@ def _publish(
     store.publish_table(folder, name, rows, {"code": code}, config=config)
 
 
-def listed(folder: Path) -> dict[Point, tuple[str, float]]:
-    """Return the points of points.parquet, with keys and estimated seconds. Raises BadInput if it was altered."""
-    points = {}
-    for row in store.read_points(folder, schema_of("points")).to_pylist():
-        key, seconds = row.pop("key"), row.pop("estimated_seconds")
-        if not 0 < (seconds or 0) < inf:
-            raise _altered(folder)
-        points[Point.of_record(row)] = key, seconds
-    return points
-
-
-def _estimates(folder: Path, stage: str) -> dict[Point, float]:
-    """Return a stage's points in points.parquet, with their estimated seconds.
+def _estimates(folder: Path, stage: str, part: StagePart | None = None) -> dict[Point, float]:
+    """Return a stage's points in points.parquet, or those of a part, with their estimated seconds.
 
     Raises BadInput if a row's key is wrong: then the file was altered, or made by other code or from other files.
     """
-    mine = {point: row for point, row in listed(folder).items() if point.stage == stage}
-    if any(point.key != key for point, (key, _) in mine.items()):
-        raise _altered(folder)
-    return {point: seconds for point, (_, seconds) in mine.items()}
-
-
-def _altered(folder: Path) -> BadInput:
-    return BadInput(
-        f"{folder / 'points.parquet'} was made by other code or from other files: delete it and run the sweep again"
-    )
+    there, part = listed(folder, [stage])[stage], part or StagePart(1, 1)
+    own = slices(there.seconds, there.counts, part.of)[part.number - 1]
+    rows = store.open_points(folder, schema_of("points")).take(there.rows[own.first : own.last])
+    points = []
+    for row in (row for batch in rows.to_batches(max_chunksize=BATCH) for row in batch.to_pylist()):
+        points.append((Point.of_record(row), row["estimated_seconds"]))
+        if points[-1][0].key != row["key"]:
+            raise altered(folder)
+    return own.of(points)

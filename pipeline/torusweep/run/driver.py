@@ -294,7 +294,8 @@ def _last_attempt(options: BatchOptions) -> BatchOptions:
 
 def _is_published(batch: Batch, options: BatchOptions, shown: Any) -> bool:
     """Whether a batch's shard is complete: its worker may have died after publishing it, but before answering."""
-    found = shards.read_shards(Path(options.folder), options.stage, schema_of(options.stage))
+    keys = {point.key for point in batch.points}
+    found = shards.read_shards(Path(options.folder), options.stage, schema_of(options.stage), keys)
     for complaint in found.complaints:
         shown.say(complaint)
     members = shards.members_of(found.whole)

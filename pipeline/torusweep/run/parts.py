@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import ceil
 from typing import NamedTuple
 
+import numpy as np
+
 from torusweep.errors import BadInput
 from torusweep.sweeps.configuration.schema import MOST_PARTS, Cluster
-from torusweep.sweeps.points import Point, networks_of
+from torusweep.sweeps.points import Point
 
 PART_CORES = 8  # of a job, where cluster.cores is auto: a fraction of any node
 LATE = 4.0  # times its estimate that a job may take; what it has computed then is kept, and the next trial has longer
 JOB_SECONDS = 600.0  # besides: Snakemake, imports, compilers, a busy file system
 JOB_MEMORY, WORKER_MEMORY = 1 << 30, 400 << 20  # bytes, without points: of a job's Snakemakes and step, of a worker
+POINT_MEMORY = 4 << 10  # bytes of a point in a step that hands it out: with its key and its plan
 
 
 class StagePart(NamedTuple):
@@ -47,35 +49,52 @@ def read_parts(text: str, where: str = "") -> int | str:
     return int(text)
 
 
-def cut(estimates: Mapping[Point, float], parts: int) -> list[dict[Point, float]]:
-    """Divide a stage's points, in order, into parts of about equal time. Returns each part's points and seconds.
+class Slice(NamedTuple):
+    """A part of a stage: points, and networks, which are counted through all points of the stage in order.
+
+    first, last  number of the first point, and of the first point after the part
+    begin, end   number of the first network, and of the first network after the part
+    start        number of the first network of the point `first`, whose earlier networks another part has
+    """
+
+    first: int
+    last: int
+    begin: int
+    end: int
+    start: int
+
+    def of(self, points: Iterable[tuple[Point, float]]) -> dict[Point, float]:
+        """Return the part's points with their seconds. points: the stage's points from `first` up to `last`."""
+        found, start = dict[Point, float](), self.start
+        for point, seconds in points:
+            low, high = max(self.begin - start, 0), min(self.end - start, point.count)
+            if low < high:
+                seed = point.seeds[0]
+                found[point.part(seed + low, seed + high - 1)] = seconds * ((high - low) / point.count)
+            start += point.count
+        return found
+
+
+def slices(seconds: np.ndarray, counts: np.ndarray, parts: int) -> list[Slice]:
+    """Divide a stage's points, in order, into parts of about equal time.
+
+    seconds  float64[points]: estimated seconds of each point
+    counts   int64[points]: number of networks of each point
 
     The same points and number of parts give the same division. A part takes its equal share of the remaining time, to
-    the nearest point, but at least one point. A run of networks is cut where a part is full. The last parts may be
-    empty.
+    the nearest network, but at least one network. The last parts may be empty.
     """
-    waiting, cut_off = deque(estimates.items()), []
-    left = sum(estimates.values())
-    for number in range(parts, 0, -1):
-        part: dict[Point, float] = {}
-        share, cost = left / number, 0.0
-        while waiting:
-            point, seconds = waiting[0]
-            fitting = point.count if number == 1 else int((share - cost) * point.count / seconds + 0.5)
-            taken = min(point.count, max(fitting, not part))
-            if taken <= 0:
-                break
-            waiting.popleft()
-            if taken < point.count:
-                first, last = point.seeds
-                rest = seconds * (1 - taken / point.count)
-                waiting.appendleft((point.part(first + taken, last), rest))
-                point, seconds = point.part(first, first + taken - 1), seconds - rest
-            part[point] = seconds
-            cost += seconds
-        left -= cost
-        cut_off.append(part)
-    return cut_off
+    ends, costs, edges = np.append(0, np.cumsum(counts)), np.cumsum(seconds), [0]
+    for number in range(parts, 1, -1) if len(costs) else ():
+        point = np.searchsorted(ends[1:-1], edges[-1], "right")
+        cost = costs[point] - seconds[point] * (ends[point + 1] - edges[-1]) / counts[point]
+        goal = cost + (costs[-1] - cost) / number
+        point = np.searchsorted(costs[:-1], goal)
+        nearest = int(ends[point + 1] - (costs[point] - goal) * counts[point] / seconds[point] + 0.5)
+        edges.append(min(max(nearest, edges[-1] + 1), int(ends[-1])))
+    edges += [int(ends[-1])] * (parts + 1 - len(edges))
+    first, last = np.searchsorted(ends[1:], edges[:-1], "right"), np.searchsorted(ends[:-1], edges[1:])
+    return [Slice(*map(int, one)) for one in zip(first, last, edges, edges[1:], ends[first])]
 
 
 class PartJob(NamedTuple):
@@ -96,9 +115,9 @@ class PartJob(NamedTuple):
 
     @property
     def mem_mb(self) -> int:
-        """Memory to request, in MB: enough for the points with the largest memory to be computed at once."""
+        """Memory to request, in MB: for its list of points, and to compute those with the largest memory at once."""
         largest = max((point.memory for point in self.points), default=0)
-        return ceil((JOB_MEMORY + self.cores * (WORKER_MEMORY + largest)) / 1e6)
+        return ceil((JOB_MEMORY + len(self.points) * POINT_MEMORY + self.cores * (WORKER_MEMORY + largest)) / 1e6)
 
     @property
     def minutes(self) -> int:
@@ -107,7 +126,17 @@ class PartJob(NamedTuple):
 
 
 def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[StagePart, PartJob]:
-    """Return a stage's parts, each with the resources that it requests from a cluster; one part if there are no points.
+    """Return a stage's parts, each with the resources that it requests from a cluster. estimates: point → seconds."""
+    points = list(estimates.items())
+    seconds = np.array([cost for _, cost in points], float)
+    cores, parts = division(seconds, np.array([point.count for point, _ in points], np.int64), cluster)
+    return {name: PartJob(part.of(points[part.first : part.last]), cores) for name, part in parts.items()}
+
+
+def division(seconds: np.ndarray, counts: np.ndarray, cluster: Cluster) -> tuple[int, dict[StagePart, Slice]]:
+    """Return the cores of each job of a stage, and the stage's parts; no part if there are no points.
+
+    seconds, counts  as for `slices`
 
     If `parts` is auto, there are as few parts as take `part_minutes` each when a job has all the cores that it may
     have. Each job then requests as few cores as keep to `part_minutes`.
@@ -116,17 +145,13 @@ def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[StagePart, 
         most = PART_CORES if cluster.cores == "auto" else cluster.cores
     else:
         most = max(1, cluster.workers)
-    within = cluster.part_minutes * 60
-    whole = sum(estimates.values())
+    within, whole = cluster.part_minutes * 60, float(seconds.sum())
     elsewhere = cluster.scheduler is not None or cluster.slurm is not None  # then a job only hands batches out
     parts = cluster.parts if cluster.parts != "auto" else 1 if elsewhere else ceil(whole / (most * within))
-    parts = max(1, min(parts, networks_of(estimates), MOST_PARTS))
+    parts = max(1, min(parts, int(counts.sum()), MOST_PARTS))
     cores = 1 if elsewhere else min(most, max(1, ceil(whole / (parts * within))))
-    return {
-        StagePart(number, parts): PartJob(part, cores)
-        for number, part in enumerate(cut(estimates, parts), start=1)
-        if part or number == 1
-    }
+    found = enumerate(slices(seconds, counts, parts), start=1)
+    return cores, {StagePart(number, parts): part for number, part in found if part.begin < part.end}
 
 
 def gpu_options(cluster: Cluster, backend: str) -> dict[str, int | str]:

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from torusweep.errors import FOLDER, BadInput, nearest, printable
-from torusweep.run.compute_table import listed, merge, outcome_of
-from torusweep.run.parts import PartJob, StagePart, gpu_options, jobs, read_parts
+from torusweep.run.compute_table import merge, outcome_of
+from torusweep.run.parts import PartJob, StagePart, division, gpu_options, jobs, read_parts
 from torusweep.run.place import RECORDS, record_of
 from torusweep.run.progress import logged, tell
 from torusweep.run.steps import STEPS
 from torusweep.sweeps.configuration import Sweep, load, of_mapping
-from torusweep.sweeps.points import estimates, stage_digest
+from torusweep.sweeps.points import estimates, listed, stage_digest
 from torusweep.sweeps.requested_points import input_files, requested_derived, requested_points, requested_stages
 from torusweep.tables import current, store
 from torusweep.tables.keys import program_digest
@@ -94,16 +94,19 @@ class RequestedSweep:
     def jobs(self) -> dict[str, dict[StagePart, PartJob]]:
         """Stage → its parts, each with the resources that it requests from a cluster.
 
-        The parts follow from the plan, which is made on first use; a job reads it from points.parquet.
+        The parts follow from the plan, which is made on first use. A job needs their number and cores only, for which
+        it reads three columns of points.parquet.
         Raises BadInput or Refused if the plan refuses the sweep.
         """
-        if self.spawned:
-            points = {point: seconds for point, (_, seconds) in listed(self.folder).items()}
-        else:
-            points = estimates(requested_points(self.sweep))
         cluster = self.sweep.cluster_under(self.overrides)
+        if self.spawned:
+            divided = {
+                stage: division(there.seconds, there.counts, cluster)
+                for stage, there in listed(self.folder, self.stages).items()
+            }
+            return {stage: {name: PartJob({}, cores) for name in parts} for stage, (cores, parts) in divided.items()}
         by_stage: dict[str, dict[Any, float]] = {stage: {} for stage in self.stages}
-        for point, seconds in points.items():
+        for point, seconds in estimates(requested_points(self.sweep)).items():
             by_stage[point.stage][point] = seconds
         return {stage: jobs(mine, cluster) for stage, mine in by_stage.items()}
 
@@ -111,7 +114,8 @@ class RequestedSweep:
         """Return the files that the parts of a stage write. Their number is known once the input files exist."""
         if self.is_module and not all(Path(file).exists() for file in self.files):
             checkpoints.configuration.get()  # after the rules that make them
-        return [outcome_of(self.declared, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
+        outcomes = [outcome_of(self.declared, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
+        return outcomes or [self.declared / "points.parquet"]  # a stage without points needs no job
 
     def job(self, wildcards: Any) -> PartJob:
         """Return the resources that a part of a stage requests from a cluster."""

@@ -10,21 +10,26 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, lru_cache
 from importlib.metadata import version
 from itertools import accumulate
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from torusweep.all_columns import schema_of
+from torusweep.errors import BadInput
 from torusweep.networks.families.graph_files import files_of
 from torusweep.networks.seed_runs import Networks, count_of, first_of, pieces, seed_run, spellings_of
 from torusweep.networks.topology import Plan
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork, Rows, attempt
 from torusweep.stages import STAGES
-from torusweep.tables import shards
+from torusweep.tables import shards, store
 from torusweep.tables.columns import arrow_schema
 from torusweep.tables.keys import digest_of_code, file_digest, sources_of
+from torusweep.tables.parquet import arrow_places
+from torusweep.tables.rows import numbers
 
 MOST_NETWORKS = 1 << 14  # networks of a run in a batch; their rows take some MB
 FEW = 4  # number of networks from which computing them together takes less time than one by one
@@ -268,6 +273,36 @@ def keyed(point: Point, rows: Rows, seed: int | None = None) -> pa.Table:
     key = pa.repeat(pa.scalar(point.key), table.num_rows)
     columns: list[Any] = [key, pa.array(seeds, pa.int64()), *table.columns]
     return pa.Table.from_arrays(columns, schema=shards.shard_schema(schema))
+
+
+class Listed(NamedTuple):
+    """A stage's points in points.parquet: number of each point's row there, its estimated seconds and networks."""
+
+    rows: np.ndarray
+    seconds: np.ndarray
+    counts: np.ndarray
+
+
+def listed(folder: Path, stages: Iterable[str]) -> dict[str, Listed]:
+    """Return the points of stages in points.parquet, of which three columns are read. Raises BadInput if altered."""
+    begin, found = 0, {stage: [Listed(*[np.empty(0, np.int64)] * 3)] for stage in stages}
+    for rows in store.open_points(folder, schema_of("points")).groups(["stage", "topology", "estimated_seconds"]):
+        names = np.array(rows["stage"].to_pylist(), object)
+        for stage, parts in found.items():
+            mine = rows.take(arrow_places(own := np.flatnonzero(names == stage)))
+            counts = np.array([count_of(str(topology)) for topology in mine["topology"].to_pylist()], np.int64)
+            parts.append(Listed(own + begin, numbers(mine["estimated_seconds"]), counts))
+        begin += len(names)
+    made = {stage: Listed(*map(np.concatenate, zip(*parts))) for stage, parts in found.items()}
+    if not all(((one.seconds > 0) & (one.seconds < inf)).all() for one in made.values()):
+        raise altered(folder)
+    return made
+
+
+def altered(folder: Path) -> BadInput:
+    return BadInput(
+        f"{folder / 'points.parquet'} was made by other code or from other files: delete it and run the sweep again"
+    )
 
 
 def estimates(points: Iterable[Point]) -> dict[Point, float]:

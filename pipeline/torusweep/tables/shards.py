@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -91,16 +91,19 @@ def publish_shard(folder: Path, rows: pa.Table, origin: dict[str, Any]) -> str:
     return name
 
 
-def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
+def read_shards(folder: Path, stage: str, schema: pa.Schema, keys: Set[str] | None = None) -> Shards:
     """Read a stage's shards in a results folder, by name. Damaged files are removed, and other files are skipped.
 
     schema   schema of the stage's table
+    keys     keys of points: shards without any of these are skipped, and their digests not computed; None for all
     """
     whole, complaints = [], []
     wanted = shard_schema(schema)
     for path in sorted((folder / "shards").glob("[!.]*")):
         if len(path.stem) != 64 or path.suffix != ".parquet" or path.is_dir():
             complaints.append(f"{path} is no shard: not used")
+            continue
+        if keys is not None and _lacks(path, stage, keys):
             continue
         try:
             found = file_digest(path)
@@ -127,6 +130,18 @@ def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
         except (pa.ArrowException, ValueError, KeyError, OSError):
             complaints.append(f"{path} has other columns than this version's shards: not used")
     return Shards(whole, complaints)
+
+
+def _lacks(path: Path, stage: str, keys: Set[str]) -> bool:
+    """Whether a file is a shard of another stage, or has none of these keys. Only footer and keys are read."""
+    try:
+        with parquet_file(path) as opened:
+            if json.loads((opened.schema_arrow.metadata or {})[b"origin"]).get("stage", stage) != stage:
+                return True
+            groups = (opened.read_row_group(group, [KEY])[KEY] for group in range(opened.num_row_groups))
+            return all(keys.isdisjoint(group.unique().to_pylist()) for group in groups)
+    except (pa.ArrowException, AttributeError, ValueError, KeyError, OSError):
+        return False
 
 
 class RowRange(NamedTuple):

@@ -236,19 +236,15 @@ def amend_manifest(
         _write_manifest(folder, manifest)
 
 
-def read_points(folder: Path, schema: pa.Schema) -> pa.Table:
-    """Read points.parquet. It is read without the manifest: its keys are digests of its rows, which readers verify.
+def open_points(folder: Path, schema: pa.Schema) -> TableFile:
+    """Open points.parquet. It is read without the manifest: its keys are digests of its rows, which readers verify.
 
     Raises BadInput if the file is missing or damaged, or has another schema.
     """
     path = folder / "points.parquet"
-    try:
-        table = read_rows(path.read_bytes())
-        if not table.schema.equals(schema):
-            raise ValueError
-    except (OSError, ValueError, pa.ArrowException):
-        raise BadInput(f"{path} is missing or damaged: delete it and run the sweep again") from None
-    return table
+    if not path.is_file() or not (file := TableFile(path, path)).schema.equals(schema):
+        raise BadInput(f"{path} is missing or damaged: delete it and run the sweep again")
+    return file
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
