@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
+
+# what a process compiles, and the script of the page, are kept: hundreds of processes that tests start need them
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_collection_finish() -> None:
