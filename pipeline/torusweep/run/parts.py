@@ -49,7 +49,7 @@ def read_parts(text: str, where: str = "") -> int | str:
     return int(text)
 
 
-class Slice(NamedTuple):
+class PartSlice(NamedTuple):
     """A part of a stage: points, and networks, which are counted through all points of the stage in order.
 
     first, last  number of the first point, and of the first point after the part
@@ -75,7 +75,7 @@ class Slice(NamedTuple):
         return found
 
 
-def slices(seconds: np.ndarray, counts: np.ndarray, parts: int) -> list[Slice]:
+def slices(seconds: np.ndarray, counts: np.ndarray, parts: int) -> list[PartSlice]:
     """Divide a stage's points, in order, into parts of about equal time.
 
     seconds  float64[points]: estimated seconds of each point
@@ -94,7 +94,7 @@ def slices(seconds: np.ndarray, counts: np.ndarray, parts: int) -> list[Slice]:
         edges.append(min(max(nearest, edges[-1] + 1), int(ends[-1])))
     edges += [int(ends[-1])] * (parts + 1 - len(edges))
     first, last = np.searchsorted(ends[1:], edges[:-1], "right"), np.searchsorted(ends[:-1], edges[1:])
-    return [Slice(*map(int, one)) for one in zip(first, last, edges, edges[1:], ends[first])]
+    return [PartSlice(*map(int, one)) for one in zip(first, last, edges, edges[1:], ends[first])]
 
 
 class PartJob(NamedTuple):
@@ -133,7 +133,7 @@ def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[StagePart, 
     return {name: PartJob(part.of(points[part.first : part.last]), cores) for name, part in parts.items()}
 
 
-def division(seconds: np.ndarray, counts: np.ndarray, cluster: Cluster) -> tuple[int, dict[StagePart, Slice]]:
+def division(seconds: np.ndarray, counts: np.ndarray, cluster: Cluster) -> tuple[int, dict[StagePart, PartSlice]]:
     """Return the cores of each job of a stage, and the stage's parts; no part if there are no points.
 
     seconds, counts  as for `slices`

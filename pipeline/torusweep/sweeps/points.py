@@ -275,7 +275,7 @@ def keyed(point: Point, rows: Rows, seed: int | None = None) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=shards.shard_schema(schema))
 
 
-class Listed(NamedTuple):
+class ListedPoints(NamedTuple):
     """A stage's points in points.parquet: number of each point's row there, its estimated seconds and networks."""
 
     rows: np.ndarray
@@ -283,17 +283,17 @@ class Listed(NamedTuple):
     counts: np.ndarray
 
 
-def listed(folder: Path, stages: Iterable[str]) -> dict[str, Listed]:
+def listed(folder: Path, stages: Iterable[str]) -> dict[str, ListedPoints]:
     """Return the points of stages in points.parquet, of which three columns are read. Raises BadInput if altered."""
-    begin, found = 0, {stage: [Listed(*[np.empty(0, np.int64)] * 3)] for stage in stages}
+    begin, found = 0, {stage: [ListedPoints(*[np.empty(0, np.int64)] * 3)] for stage in stages}
     for rows in store.open_points(folder, schema_of("points")).groups(["stage", "topology", "estimated_seconds"]):
         names = np.array(rows["stage"].to_pylist(), object)
         for stage, parts in found.items():
             mine = rows.take(arrow_places(own := np.flatnonzero(names == stage)))
             counts = np.array([count_of(str(topology)) for topology in mine["topology"].to_pylist()], np.int64)
-            parts.append(Listed(own + begin, numbers(mine["estimated_seconds"]), counts))
+            parts.append(ListedPoints(own + begin, numbers(mine["estimated_seconds"]), counts))
         begin += len(names)
-    made = {stage: Listed(*map(np.concatenate, zip(*parts))) for stage, parts in found.items()}
+    made = {stage: ListedPoints(*map(np.concatenate, zip(*parts))) for stage, parts in found.items()}
     if not all(((one.seconds > 0) & (one.seconds < inf)).all() for one in made.values()):
         raise altered(folder)
     return made
