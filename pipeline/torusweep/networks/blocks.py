@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +13,13 @@ import numpy as np
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import bind, build, built, parameters, plan
 from torusweep.networks.families.dragonfly import dragonfly, megafly
-from torusweep.networks.families.grids import drawn_networks
+from torusweep.networks.families.grids import UnitSteps, drawn_networks, wirings_of_steps
 from torusweep.networks.families.low_diameter import jellyfish, random_regular, xpander
 from torusweep.networks.families.modified import faulty_networks
+from torusweep.networks.realisation import check_ports, check_size
 from torusweep.networks.seed_runs import SEED, SeedRun, seed_run
 from torusweep.networks.spelling import parse
-from torusweep.networks.topology import NO_PORT, Plan, Topology, Wirings
+from torusweep.networks.topology import NO_PORT, Plan, Topology, Wirings, default_memory
 
 DRAWN = (random_regular, jellyfish, xpander, dragonfly, megafly)
 # family → function that takes the family's arguments, with a range of seeds as the seed, and returns the arrays of all
@@ -96,12 +99,6 @@ def one_by_one(spellings: Sequence[str]) -> Block:
         except BadInput as refusal:
             nothing = np.zeros((1, 0, 0), np.int32)
             found.append(Block([spelling], nothing, nothing.astype(np.int8), None, None, [None], {0: refusal}))
-    plans = [block.plan for block in found if block.plan]
-    nodes = {planned.nodes for planned in plans}
-    if len(nodes) > 1:
-        raise BadInput(f"expected networks of one size in a block, got {min(nodes)} … {max(nodes)} nodes")
-    if len({(planned.directed, planned.bandwidths, planned.latencies) for planned in plans}) > 1:
-        raise BadInput("expected networks in a block whose link classes have the same bandwidths and latencies")
     return joined(found)
 
 
@@ -113,13 +110,32 @@ def block_of_networks(networks: Iterable[tuple[str, Plan]], memory: int | None =
     Networks of a run of seeds that cannot exist are listed in `Block.refused`.
     """
     found = []
-    for topology, planned in networks:
-        run = seed_run(topology)
-        if run is None:
-            found.append(alone(built(topology, planned, memory)))
-        else:
-            found.append(block_of_run(run))
+    for run, some in groupby(networks, lambda one: seed_run(one[0])):
+        found.append(_listed([*some], memory) if run is None else block_of_run(run))
     return joined(found)
+
+
+def _listed(networks: list[tuple[str, Plan]], memory: int | None) -> Block:
+    """Build networks, those that are alike together, and check them together. Return them as a block."""
+    alike = defaultdict[Hashable, list[int]](list)
+    for place, (spelling, planned) in enumerate(networks):
+        check_size(spelling, planned, default_memory() if memory is None else memory)
+        alike[planned.wire.alike if isinstance(planned.wire, UnitSteps) else place].append(place)
+    found = []
+    for places in alike.values():
+        spellings, plans = zip(*(networks[place] for place in places))
+        steps = [planned.wire for planned in plans if isinstance(planned.wire, UnitSteps)]
+        if steps:
+            wired = wirings_of_steps(steps)
+            found.append(Block([*spellings], wired.ports, wired.link_class, None, wired.terminals, [*plans], {}))
+        else:
+            found.append(alone(built(spellings[0], plans[0], memory, alone=False)))
+    spellings, plans = zip(*networks)
+    block, order = joined(found), np.argsort([place for places in alike.values() for place in places])
+    capacity, terminals = (None if array is None else array[order] for array in (block.capacity, block.terminals))
+    block = Block([*spellings], block.ports[order], block.link_class[order], capacity, terminals, [*plans], {})
+    check_ports(spellings, plans, block.ports, capacity)
+    return block
 
 
 def alone(network: Topology) -> Block:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import log10
+from collections.abc import Sequence
+from math import log10, prod
 
 import numpy as np
 from torusweep_kernels.adjacency import is_symmetric
@@ -13,14 +14,19 @@ from torusweep.networks.topology import NO_PORT, Plan, Topology
 ROWS_AT_ONCE = 1 << 16  # nodes whose ports are compared at once
 
 
-def realise(spelling: str, family: str, plan: Plan, memory: int) -> Topology:
-    """Make and check the arrays of a plan. Raises Refused if they need more than `memory` bytes."""
+def realise(spelling: str, family: str, plan: Plan, memory: int, alone: bool = True) -> Topology:
+    """Make and check the arrays of a plan. Raises Refused if they need more than `memory` bytes.
+
+    alone   False: the caller checks the ports together with those of other networks (`check_ports`)
+    """
     check_size(spelling, plan, memory)
     wiring = plan.wire()
     terminals = np.arange(plan.nodes, dtype=np.int32) if wiring.terminals is None else wiring.terminals
     ports, link_class, capacity, _, latency, weight = wiring
     topology = Topology(spelling, family, plan, ports, link_class, capacity, terminals, latency, weight)
-    check(topology)
+    _check(topology)
+    if alone:
+        check_ports([spelling], [plan], ports[None], None if capacity is None else capacity[None])
     return topology
 
 
@@ -47,8 +53,8 @@ def _count(number: int) -> str:
     return f"{number:,}" if number < 10**18 else f"10^{log10(number):.0f}"
 
 
-def check(topology: Topology) -> None:
-    """Assert the invariants of a network. A violation is a defect of its family."""
+def _check(topology: Topology) -> None:
+    """Assert the invariants of a network, except those of `check_ports`. A violation is a defect of its family."""
     ports, name, plan = topology.ports, topology.spelling, topology.plan
     n, width = ports.shape
     dtypes = (ports.dtype, topology.link_class.dtype, topology.terminals.dtype)
@@ -57,21 +63,43 @@ def check(topology: Topology) -> None:
     for said, numbers in ((plan.link_latencies, topology.link_latency), (plan.weighted, topology.weight)):
         assert said is (numbers is not None), f"{name}: the plan and the arrays differ"
         assert numbers is None or numbers.shape == (n, width), f"{name}: shape of the links' numbers"
-    assert n == plan.nodes == int(np.prod(plan.radices, dtype=object)), f"{name}: node count differs from the plan"
-    assert width <= plan.degree, f"{name}: more ports than the plan says"
-    if width:
-        assert NO_PORT <= ports.min() <= ports.max() < n, f"{name}: a port leads outside the network"
+    assert n == plan.nodes, f"{name}: node count differs from the plan"
     assert not len(topology.terminals) or 0 <= topology.terminals.min() <= topology.terminals.max() < n, (
         f"{name}: a terminal outside the network"
     )
-    for low in range(0, n, ROWS_AT_ONCE):
-        own = np.arange(low, min(low + ROWS_AT_ONCE, n), dtype=np.int32)
-        assert not np.any(ports[low : low + ROWS_AT_ONCE] == own[:, None]), f"{name}: a link from a node to itself"
-    if not topology.directed and width:
-        assert is_symmetric(ports, topology.capacity), (
-            f"{name}: a link has one direction only in a network declared bidirectional"
-        )
     _check_links(topology)
+
+
+def check_ports(names: Sequence[str], plans: Sequence[Plan], ports: np.ndarray, capacity: np.ndarray | None) -> None:
+    """Assert the invariants of the ports of B networks, int32[B, N, P], all directed or none. Smaller ones are padded.
+
+    A violation is a defect of a network's family.
+    """
+    many, n, width = ports.shape
+    flat = ports.reshape(many, -1)
+    looped, nodes = np.zeros(many, bool), np.array([plan.nodes for plan in plans])
+    for low in range(0, n, ROWS_AT_ONCE):
+        some = ports[:, low : low + ROWS_AT_ONCE]
+        looped |= (some == np.arange(low, low + some.shape[1], dtype=np.int32)[:, None]).any(axis=(1, 2))
+    wide = [width > plan.degree and (own != NO_PORT).any(axis=0).sum() > plan.degree for own, plan in zip(ports, plans)]
+    for wrong, what in (
+        (nodes != [prod(plan.radices) for plan in plans], "node count differs from the plan"),
+        (np.array(wide), "more ports than the plan says"),
+        (
+            (flat.min(axis=1, initial=0) < NO_PORT) | (flat.max(axis=1, initial=NO_PORT) >= nodes),
+            "a port leads outside the network",
+        ),
+        (looped, "a link from a node to itself"),
+    ):
+        assert not wrong.any(), f"{names[int(wrong.argmax())]}: {what}"
+    if plans[0].directed or not width:
+        return
+    first = np.arange(many, dtype=np.int32)[:, None, None] * np.int32(n)
+    whole = ports[0] if many == 1 else np.where(ports == NO_PORT, ports, ports + first).reshape(-1, width)
+    if not is_symmetric(whole, None if capacity is None else capacity.reshape(-1, width)):
+        each = (None if capacity is None else capacity[place] for place in range(many))
+        name = next(name for name, *arrays in zip(names, ports, each) if not is_symmetric(*arrays))
+        raise AssertionError(f"{name}: a link has one direction only in a network declared bidirectional")
 
 
 def _check_links(topology: Topology) -> None:

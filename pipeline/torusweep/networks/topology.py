@@ -22,7 +22,6 @@ import numpy as np
 from torusweep.errors import BadInput
 
 NO_PORT = -1
-ROWS_AT_ONCE = 1 << 16  # nodes whose ports are compared at once
 
 
 @dataclass(frozen=True)

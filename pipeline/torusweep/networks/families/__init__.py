@@ -152,10 +152,14 @@ def build(spelling: str | Spelling, *, memory: int | None = None) -> Topology:
     return built(*plan(spelling, memory=memory), memory)
 
 
-def built(canonical: str, planned: Plan, memory: int | None = None) -> Topology:
-    """Build the network of a canonical spelling and its plan. `memory` and the errors are those of `build`."""
+def built(canonical: str, planned: Plan, memory: int | None = None, alone: bool = True) -> Topology:
+    """Build the network of a canonical spelling and its plan.
+
+    memory   and the errors are those of `build`
+    alone    False: the caller checks the ports (torusweep.networks.realisation.check_ports)
+    """
     with _name_in_errors(canonical):
-        return realise(canonical, family_of(canonical), planned, default_memory() if memory is None else memory)
+        return realise(canonical, family_of(canonical), planned, default_memory() if memory is None else memory, alone)
 
 
 def family_of(canonical: str) -> str:

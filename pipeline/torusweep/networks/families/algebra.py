@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,12 +26,12 @@ Matrix = list[list[int]]
 class Lattice:
     """A lattice, stored as a triangular basis.
 
-    sides, columns   side of the box along each dimension; basis vector of each dimension
+    sides, columns   side of the box along each dimension; basis vector of each dimension; of `stacked`, arrays
     order            order of the dimensions in which the basis is triangular
     """
 
-    sides: tuple[int, ...]
-    columns: tuple[tuple[int, ...], ...]
+    sides: tuple[Any, ...]
+    columns: tuple[tuple[Any, ...], ...]
     order: tuple[int, ...]
 
     def residue(self, vector: Sequence[int]) -> tuple[int, ...]:
@@ -61,12 +61,12 @@ class Lattice:
             if not quotient.any():
                 continue
             for i, entry in enumerate(self.columns[j]):
-                if entry:
+                if np.any(entry):
                     digits[i] = digits[i] - quotient * entry
         index, stride = digits[0], self.sides[0]
         for digit, side in zip(digits[1:], self.sides[1:]):
             index = index + digit * stride
-            stride *= side
+            stride = stride * side
         return index
 
     def digits(self, number: np.ndarray) -> list[np.ndarray]:
@@ -86,6 +86,13 @@ def box(sides: Sequence[int]) -> Lattice:
         tuple(tuple(side * int(i == j) for i in range(n)) for j, side in enumerate(sides)),
         tuple(range(n)),
     )
+
+
+def stacked(shapes: Sequence[Lattice]) -> Lattice:
+    """Return B lattices of equal `order` as one, whose numbers are int64[B, 1]; its methods then return int64[B, N]."""
+    sides = np.array([shape.sides for shape in shapes]).T[..., None]
+    columns = np.array([shape.columns for shape in shapes]).transpose(1, 2, 0)[..., None]
+    return Lattice(tuple(sides), tuple(map(tuple, columns)), shapes[0].order)
 
 
 def determinant(matrix: Matrix) -> int:

@@ -15,11 +15,11 @@ import numpy as np
 from torusweep.networks.families.algebra import box
 from torusweep.networks.families.grids import (
     ClassLinks,
+    UnitSteps,
     affine,
     class_names,
     digit,
     first_of_each_side,
-    keep_where,
     neighbour,
     reflection,
     sides_of,
@@ -61,7 +61,7 @@ def torus(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = 
         degree=sum(1 if directed or side == 2 else 2 for side in sides),
         radices=sides,
         directed=directed,
-        wire=lambda: grid_steps(sides, directed=directed, wrap=[True] * len(sides)),
+        wire=UnitSteps(box(sides), (True,) * len(sides), directed),
         symmetries=lambda: [
             *(neighbour(sides, i, 1).reshape(-1) for i in first_of_each_side(sides)),
             *(reflection(sides, i, 0) for i in first_of_each_side(sides) if sides[i] > 2 and not directed),
@@ -86,7 +86,7 @@ def mesh(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = N
         nodes=prod(sides),
         degree=sum(1 if side == 2 else 2 for side in sides),
         radices=sides,
-        wire=lambda: grid_steps(sides, directed=False, wrap=[False] * len(sides)),
+        wire=UnitSteps(box(sides), (False,) * len(sides)),
         symmetries=lambda: [*(reflection(sides, i, -1) for i in first_of_each_side(sides)), *swaps(sides)],
         bisection=_array_bisection(sides),
         bisection_source=PRODUCTS,
@@ -129,19 +129,6 @@ def _torus_bisection(sides: Sequence[int], directed: bool) -> int | None:
     if 2 in sides and longest % 2:
         return None
     return _array_bisection(sides) * (1 if directed else 2)
-
-
-def grid_steps(sides: Sequence[int], *, directed: bool, wrap: Sequence[bool]) -> Wiring:
-    """Wire links by ± 1 in every dimension, with a wraparound where `wrap` is true. Port + 1 comes before port − 1."""
-    columns, classes = [], []
-    for dimension, side in enumerate(sides):
-        for step in (1,) if directed or side == 2 else (1, -1):
-            column = neighbour(sides, dimension, step)
-            if not wrap[dimension] and side > 2:
-                column = keep_where(digit(sides, dimension) != (side - 1 if step == 1 else 0), column)
-            columns.append(column)
-            classes.append(dimension)
-    return wiring(columns, classes)
 
 
 CubeDimensions = Annotated[int, Whole(3, "dimensions of the cube, and nodes of each ring", maximum=26)]

@@ -9,7 +9,7 @@ The module also wires lists of links, for networks whose routers have several te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Annotated, Any, NamedTuple
@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 
 from torusweep.errors import BadInput
+from torusweep.networks.families.algebra import Lattice, box, stacked
 from torusweep.networks.topology import NO_PORT, Plan, Whole, Wiring, Wirings, require
 
 
@@ -92,11 +93,6 @@ def wiring(columns: Sequence[np.ndarray], classes: Sequence[int]) -> Wiring:
     return Wiring(ports, np.broadcast_to(np.asarray(classes, np.int8), ports.shape).copy())
 
 
-def keep_where(present: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Remove the links of a port at the nodes where `present` (broadcast over the box) is false."""
-    return np.where(present, column, np.int32(NO_PORT))
-
-
 def sides_of(k: int | None, n: int | None, radices: list[int] | None) -> tuple[int, ...]:
     """Return the sides, dimension 0 (x) first, from k and n or from radices. Raises BadInput unless one is given."""
     if radices is not None:
@@ -115,6 +111,74 @@ def validate_radices(radices: list[int]) -> tuple[int, ...]:
     )
     require(min(radices) >= 2, "radices", radices, "sides ≥ 2", "a side of 1 is not a dimension")
     return tuple(radices)
+
+
+@dataclass(frozen=True)
+class UnitSteps:
+    """The wiring by ± e_i in every dimension of a lattice graph, or of a box, perhaps with ends (`Plan.wire`).
+
+    Port + e_i comes before port − e_i. Links from a node to itself and second links between two nodes are dropped.
+
+    wrap      whether each dimension has wraparounds; a lattice that is no box has them in every dimension. A side of 2
+              has one link in any case
+    directed  whether links lead by + e_i only
+    """
+
+    shape: Lattice
+    wrap: tuple[bool, ...]
+    directed: bool = False
+
+    @property
+    def alike(self) -> Hashable:
+        """A key that is equal for wirings that `wirings_of_steps` makes together."""
+        return self.shape.order, self.directed
+
+    def __call__(self) -> Wiring:
+        sides = self.shape.sides
+        if 1 in sides or self.shape != box(sides):
+            found = wirings_of_steps([self])
+            return Wiring(found.ports[0], found.link_class[0])
+        columns, classes = [], []  # of a box, in less time
+        for dimension, side in enumerate(sides):
+            for step in (1,) if self.directed or side == 2 else (1, -1):
+                column = neighbour(sides, dimension, step)
+                if not self.wrap[dimension] and side > 2:
+                    column = np.where(
+                        digit(sides, dimension) != (side - 1 if step == 1 else 0), column, np.int32(NO_PORT)
+                    )
+                columns.append(column)
+                classes.append(dimension)
+        return wiring(columns, classes)
+
+
+def wirings_of_steps(steps: Sequence[UnitSteps]) -> Wirings:
+    """Return the arrays of networks that are `alike`; of different sizes, too: smaller ones are padded (`Wirings`)."""
+    shape, directed = stacked([each.shape for each in steps]), steps[0].directed
+    nodes = np.array([[prod(each.shape.sides)] for each in steps])
+    everyone = np.arange(nodes.max(), dtype=np.int32)
+    inside = everyone < nodes
+    digits = shape.digits(everyone)
+    columns, classes = list[np.ndarray](), list[int]()
+    for j, side in enumerate(shape.sides):
+        moved = [*digits[:j], digits[j] + 1, *digits[j + 1 :]]
+        onwards = np.where(inside, shape.number(moved), everyone).astype(np.int32)
+        back = np.empty_like(onwards)
+        np.put_along_axis(back, onwards, everyone[None], axis=1)
+        ends = (side > 2) & ~np.array([[each.wrap[j]] for each in steps])
+        for column, end in ((onwards, side - 1), (back, 0))[: 1 if directed else 2]:
+            missing = (column == everyone) | (ends & (digits[j] == end))
+            for other in columns:
+                missing |= column == other
+            columns.append(np.where(missing, np.int32(NO_PORT), column))
+            classes.append(j)
+    ports, link_class = np.stack(columns, axis=2), np.empty((*inside.shape, len(classes)), np.int8)
+    link_class[:] = classes
+    used = np.stack([(column != NO_PORT).any(axis=1) for column in columns], axis=1)
+    width = int(used.sum(axis=1).max())
+    if not used.all():  # unused ports come last
+        order = np.argsort(~used, axis=1, kind="stable")[:, None, :width]
+        ports, link_class = (np.take_along_axis(array, order, axis=2) for array in (ports, link_class))
+    return Wirings(ports, link_class, None, None if inside.all() else inside.astype(np.int32), {})
 
 
 Terminals = Annotated[int, Whole(1, "terminals of each router")]

@@ -16,7 +16,7 @@ import numpy as np
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.algebra import Lattice, determinant, hermite, kernel, triangular
 from torusweep.networks.families.cubes import torus
-from torusweep.networks.families.grids import affine, class_names, digit, neighbour, swap, validate_radices
+from torusweep.networks.families.grids import UnitSteps, affine, class_names, digit, neighbour, swap, validate_radices
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require, simple_graph
 
 Side = Annotated[int, Whole(2, "a, half the longest side")]
@@ -210,7 +210,7 @@ def _lattice_graph(shape: Lattice) -> Plan:
         nodes=prod(sides),
         degree=len(steps - {origin}),
         radices=sides,
-        wire=lambda: _wire(shape),
+        wire=UnitSteps(shape, (True,) * n),
         symmetries=lambda: [
             *(_translation(shape, j) for j in range(n)),
             *(_apply(shape, turn) for turn in _turns(shape)),
@@ -230,17 +230,6 @@ def _translation(shape: Lattice, j: int) -> np.ndarray:
     axes = _axes(shape)
     axes[j] = axes[j] + 1
     return shape.index(axes)
-
-
-def _wire(shape: Lattice) -> Wiring:
-    n = len(shape.sides)
-    ports = np.empty((prod(shape.sides), 2 * n), np.int32)
-    everyone = np.arange(len(ports), dtype=np.int32)
-    for j in range(n):
-        ports[:, 2 * j] = _translation(shape, j)
-        ports[ports[:, 2 * j], 2 * j + 1] = everyone
-    classes = np.repeat(np.arange(n, dtype=np.int8), 2)
-    return simple_graph(ports, np.broadcast_to(classes, ports.shape).copy())
 
 
 # --- signed permutations of the dimensions that map the lattice to itself -----------------------------

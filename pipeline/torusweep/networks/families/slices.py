@@ -13,10 +13,12 @@ from typing import Annotated
 import numpy as np
 
 from torusweep.errors import BadInput
-from torusweep.networks.families.cubes import grid_steps, mesh, torus
+from torusweep.networks.families.algebra import box
+from torusweep.networks.families.cubes import mesh, torus
 from torusweep.networks.families.grids import (
     ClassLinks,
     Terminals,
+    UnitSteps,
     class_names,
     neighbour,
     reflection,
@@ -66,7 +68,7 @@ def slice(radices: Radices, wrap: Wraps) -> Plan:
         nodes=prod(sides),
         degree=sum(1 if side == 2 else 2 for side in sides),
         radices=sides,
-        wire=lambda: grid_steps(sides, directed=False, wrap=rings),
+        wire=UnitSteps(box(sides), tuple(rings)),
         symmetries=lambda: [
             *(neighbour(sides, i, 1).reshape(-1) for i in first if rings[i]),
             *(reflection(sides, i, 0 if rings[i] else -1) for i in first),
