@@ -62,3 +62,10 @@ def test_a_drawing_in_svg_has_every_place_and_wire(tmp_path: Path):
     assert len(list(drawn.iter(f"{name}path"))) == network.links
     assert drawn[0].text == "rtt(a=4), trellis"
     assert len(list(ET.fromstring(svg_layout(build("rtt(a=16)"), "trellis(block=[4, 4])")).iter(f"{name}path"))) == 64
+
+
+def test_wires_between_neighbours_are_straight_and_longer_ones_bend():
+    """The wire of length 3 passes its middle, 1.5, at 0.12 of its length: half of the curve's control point."""
+    drawn = ET.fromstring(svg_layout(build("ring(k=4)"), "straight"))
+    paths = {path.get("d") for path in drawn.iter("{http://www.w3.org/2000/svg}path")}
+    assert paths == {"M0 0L1 0", "M1 0L2 0", "M2 0L3 0", "M0 0Q1.50 0.72 3 0"}
