@@ -65,7 +65,7 @@ def of_random_regular_graphs() -> float:
     ("text", "shown", "value", "within"),
     [
         (PAGE, r'n=2\)",dimension_order,uniform,1,2,x,([\d.]+)', middle_channel, 1e-12),
-        (PAGE, r"n=2\)\nrouting +dimension_order\n.*\nchannels saturate at +([\d.]+)", lambda: 4 / 8, 1e-12),  # 4/k
+        (PAGE, r"n=2\)\nsaturates at +([\d.]+) .*\nrouting +dimension_order\n", lambda: 4 / 8, 1e-12),  # 4/k
         (PAGE, r"mean_distance +3 +([\d.]+)", lambda: mean_distance(without_a_node()), 1e-5),
         (PAGE, r"edge connectivity +(\d+)", lambda: networkx.edge_connectivity(dumbbell()), 0),
         (PAGE, r"bisection width +(\d+) ", bisection_width, 0),

@@ -387,7 +387,7 @@ def test_each_question_heeds_hosts(name: str):
         (("describe", "rails"), ["diameter 2 hops", "connected no: 4 components"]),
         (("describe", "spine"), ["diameter 4 hops", "connected yes", "edge connectivity 1 (min-cut)"]),
         (("deadlock", "spine"), ["1, rule none", "without a cycle", "deadlock-free yes"]),
-        (("deadlock", "rails"), ["4 pairs of terminals (33.33 %): 0 → 3, 1 → 2, 2 → 1, 3 → 0", "without a cycle"]),
+        (("deadlock", "rails"), ["4 pairs of terminals (33.33%), as 0 → 3, 1 → 2, 2 → 1, 3 → 0", "without a cycle"]),
         (("loads", "spine", "--traffic", "only", "--channels"), ["0,6,link,4.0", "6,8,link,4.0", "8,7,link,4.0"]),
         (("loads", "rails", "--traffic", "only"), ["got none: hosts forward nothing"]),
         (("capacity", "rails"), ["0.25 of traffic uniform has no path to its destination, as hosts forward nothing"]),

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from torusweep.errors import BadInput, nearest
 from torusweep.questions.console import print_facts, print_note
-from torusweep.questions.display import Fact, facts, html_of, rows_html, rows_text, text_of, value_text
+from torusweep.questions.display import Fact, facts, html_of, rows_html, rows_text, text_of
 from torusweep.tables.columns import Column, arrow_schema
 
 Row = dict[str, Any]
@@ -38,12 +38,14 @@ class Answer(WithNotes):
     """An answer that prints as lines of text and shows as a table in a notebook, from its `heading` and `lines`.
 
     remarks   warnings for the user, a line of text each; a command prints them on standard error
+    below     labels of lines that a command prints below the others, in a form of their own
     heeded    attributes of the network (torusweep.questions.heeds) that this answer depends on in addition to those
               that its question declares
     """
 
     remarks: Sequence[str] = ()
     heeded: Sequence[str] = ()
+    below: ClassVar[tuple[str, ...]] = ()
 
     @property
     def json(self) -> Any:
@@ -66,9 +68,13 @@ class Answer(WithNotes):
 
     def print(self, console: Console, computed_by: str) -> None:
         """Print the answer as a command does. computed_by: backends and device to name; '' to name none."""
-        print_facts(console, self.heading(), ((name, value) for name, value, _ in self.lines()))
+        print_facts(console, self.heading(), (fact for fact in self.lines() if fact[0] not in self.below))
+        self.print_below(console)
         if computed_by:
             print_note(console, f"computed by {computed_by}")
+
+    def print_below(self, console: Console) -> None:
+        """Print what a command shows below the lines: bars, a drawing."""
 
     def __repr__(self) -> str:
         return "\n".join([self.text(), *(f"  {note}" for note in self.notes_beside)])
@@ -99,8 +105,8 @@ class Record(Answer):
 
     record: Row
     columns: ClassVar[Sequence[Column]] = ()
-    main: ClassVar[tuple[str, ...]] = ()  # columns that are shown
-    key: ClassVar[tuple[str, ...]] = ("topology",)  # columns of the heading
+    main: ClassVar[tuple[str, ...]] = ()  # lines to print, as `display.facts` reads them
+    usual: ClassVar[Mapping[str, Any]] = {}  # column → value that need not be printed, or other column that has it
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name != "record" and name in self.record:
@@ -124,11 +130,15 @@ class Record(Answer):
         """The row as an Arrow table, whose schema has the columns' units and meanings."""
         return pa.Table.from_pylist([self.record], schema=arrow_schema(self.columns))
 
+    def said(self) -> Row:
+        """Texts that a question adds to the row for its lines."""
+        return {}
+
     def heading(self) -> str:
-        return ", ".join(value_text(self.record[name]) for name in self.key)
+        return str(self.record["topology"])
 
     def lines(self) -> list[Fact]:
-        return facts(self.record, self.columns, self.main)
+        return facts(self.record | self.said(), self.columns, self.main, self.usual)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -13,12 +13,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from torusweep.quantities import counted
 from torusweep.questions.display import whole_text
 
 MIN_WIDTH = 40  # characters; narrower columns would split words
 PIPE_WIDTH = 240  # characters; a sentence in a table stays on one line
 BAR_WIDTH = 40  # characters of the longest bar of a chart
+MOST_CHANNELS = 32  # channels of a circular wait that are printed; --json has all
+NO_ROUTE = (  # line on pairs of terminals without a route, for rows with the columns LOST
+    "no route: {lost_pairs} of terminals ({lost_share:.2%}), as {lost_examples}[; {lost_traffic:.2%} of the traffic,"
+    " which is not sent]"
+)
 
 
 @contextmanager
@@ -44,33 +48,30 @@ def print_note(console: Console, text: str) -> None:
     console.print(Text(text, style="dim"))
 
 
-def fact_table(facts: Iterable[tuple[str, str]]) -> Table:
-    """Return a table with a line for each (name, value); names are dimmed."""
+def print_facts(console: Console, heading: str, facts: Iterable[tuple[str, ...]]) -> None:
+    """Print a heading, then a line for each (name, value, …); names are dimmed, and a terminal wraps long values."""
+    print_heading(console, heading)
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in facts:
-        table.add_row(name, value)
-    return table
+    for name, value, *_ in facts:
+        table.add_row(Text(name), Text(value))
+    console.print(table)
 
 
-def print_facts(console: Console, heading: str, facts: Iterable[tuple[str, str]]) -> None:
-    """Print a heading, then a line for each (name, value)."""
-    print_heading(console, heading)
-    console.print(fact_table(facts))
-
-
-def lost_facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """[(name, value)] on pairs of terminals without a route; [] if all have one. record: a row with columns `LOST`."""
-    pairs, share = record["lost_pairs"], record["lost_share"]
-    if not pairs:
-        return []
-    shown = record["lost_examples"]
-    examples = f"{', '.join(shown)}{', …' if pairs > len(shown) else ''}"
-    traffic = record.get("lost_traffic")
-    said = f"{100 * traffic:.4g} % of the traffic, which is not sent" if traffic else "the traffic uses none of them"
-    rest = "" if traffic is None else f"; {said}"
-    return [("no route", f"{counted(pairs, 'pair')} of terminals ({100 * share:.4g} %): {examples}{rest}")]
+def print_circle(console: Console, channels: Sequence[str], said: str, packets: Sequence[str] | None = None) -> None:
+    """Print channels, each of which waits for the next, with the packets that hold them; not the middle of many."""
+    print_note(console, f"\n{said} the next; in the last, the first:")
+    width, digits = max(map(len, channels)), len(str(len(channels)))
+    holders = [""] * len(channels) if packets is None else [f"   packet {packet}" for packet in packets]
+    lines = [
+        f"  {number:>{digits}}  {channel:{width}}{holder}".rstrip()
+        for number, (channel, holder) in enumerate(zip(channels, holders), 1)
+    ]
+    half = MOST_CHANNELS // 2
+    if len(lines) > MOST_CHANNELS:
+        lines[half:-half] = [f"  … {len(lines) - 2 * half} more …"]
+    console.print(Text("\n".join(lines)))
 
 
 Columns = Mapping[Any, str]  # a key of the row, or a function of the row that returns the cell → the column's heading
@@ -112,7 +113,7 @@ def _cell(row: Any, shown: Any) -> Text:
 def print_bars(console: Console, bars: Iterable[tuple[str, float, float, str]], indent: str = "") -> None:
     """Print a bar for each (label, length of the dark part, length of the bar, text after the bar)."""
     bars = list(bars)
-    width, most = max(len(label) for label, *_ in bars), max(whole for _, _, whole, _ in bars)
+    width, most = max(len(label) for label, *_ in bars), max(whole for _, _, whole, _ in bars) or 1
     for label, dark, whole, said in bars:
         ends = [max(int(length > 0), round(BAR_WIDTH * length / most)) for length in (dark, whole)]
         bar = "█" * ends[0] + "░" * (ends[1] - ends[0])

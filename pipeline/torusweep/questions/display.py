@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from numbers import Number
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from torusweep.tables.columns import Column
 Fact = tuple[str, str, str]  # name, value, what it means
 LONGEST = 90  # characters of a value; longer ones are cut
 SHOWN_ROWS = 12
+ONE = re.compile(r"(?<=ch)es\b|(?<=\w\w)s\b")  # the end of a unit that one of it does not have
 COUNTED = ("nodes", "links", "channels")  # units that are not printed, because the column's name has the same word
 STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit;background:transparent"
 CELL = "padding:.15em .8em .15em 0;border:0;color:inherit;background:transparent"
@@ -59,35 +61,76 @@ def facts_of(topology: Topology) -> list[Fact]:
     return shown
 
 
-def facts(record: dict[str, Any], columns: Sequence[Column], names: Iterable[str]) -> list[Fact]:
-    """(name, value with its unit, meaning) of the named columns of a row; columns without a value are left out."""
+class _Value(NamedTuple):
+    """A column's value in a line's template: {name} with its unit, {name:n} without, {name:.1%} in a format."""
+
+    value: Any
+    unit: str
+
+    def __format__(self, form: str) -> str:
+        if form not in ("", "n"):
+            return format(self.value, form)
+        text = whole_text(self.value)
+        if form or not self.unit or not isinstance(self.value, int | float):
+            return text
+        return f"{text} {ONE.sub('', self.unit, 1) if text == '1' else self.unit}"
+
+
+def facts(
+    record: Mapping[str, Any], columns: Iterable[Column], lines: Iterable[str], usual: Mapping[str, Any]
+) -> list[Fact]:
+    """(label, value, meaning) of each line that a row of a table is printed as.
+
+    A line is a column's name, or a label, a colon and templates, as in "bounds: {lower:n} … {upper}[ ({method})] |
+    unknown": a part in brackets is left out if a column in it has no value, and the first template all of whose other
+    columns have one is taken. If there is none, so is the line. A name that is no column's is one that the question
+    adds to the row. The meaning is that of the first column. `usual` has a value for a column, or the name of another
+    column: with this value, or that of the other, the column counts as without a value.
+    """
     known = {column.name: column for column in columns}
+    values = {
+        name: _Value(value, known[name].printed_unit if name in known else "")
+        for name, value in record.items()
+        if value not in (None, "", []) and not (name in usual and value == record.get(usual[name], usual[name]))
+    }
     found = []
-    for name in names:
-        value, column = record[name], known[name]
-        if value is None or value in ("", []):
-            continue
-        said = column.printed_unit in ("", name, *COUNTED) or not isinstance(value, int | float)
-        whole = whole_text(value)
-        one = whole == "1" and column.unit.endswith("s") and len(column.unit) > 2 and column.unit.isalpha()
-        unit = "" if said else f" {column.unit.removesuffix('s' if one else '')}"
-        meaning = column.meaning if len(whole) <= LONGEST else f"{column.meaning}: {whole}"
-        found.append((name, f"{value_text(value)}{unit}", meaning))
+    for line in lines:
+        label, _, templates = line.partition(": ")
+        if not templates:
+            repeated = label in known and known[label].unit in (label, *COUNTED)
+            label, templates = label.replace("_", " "), f"{{{label}:n}}" if repeated else f"{{{label}}}"
+        filled = (_filled(template, values) for template in templates.split(" | "))
+        text = next((text for text in filled if text is not None), None)
+        if text is not None:
+            column = known.get(re.findall(r"{(\w+)|$", templates)[0])
+            found.append((label, text, column.meaning if column else ""))
     return found
+
+
+def _filled(template: str, values: Mapping[str, _Value]) -> str | None:
+    """Fill a template of a line; None if a column outside of brackets has no value."""
+    parts = re.split(r"\[(.*?)\]", template)
+    try:
+        return "".join(
+            (_filled(part, values) or "") if place % 2 else part.format_map(values) for place, part in enumerate(parts)
+        )
+    except KeyError:
+        return None
 
 
 def text_of(heading: str, lines: Iterable[Fact]) -> str:
     """Format a heading and, below it, one aligned line for each fact."""
     lines = list(lines)
     width = max((len(name) for name, _, _ in lines), default=0)
-    return "\n".join([heading, *(f"  {name:<{width}}  {value}" for name, value, _ in lines)])
+    return "\n".join([heading, *(f"  {name:<{width}}  {value_text(value)}" for name, value, _ in lines)])
 
 
 def html_of(heading: str, lines: Iterable[Fact], picture: str = "") -> str:
     """Format facts as an HTML table, next to a drawing. picture: SVG of the drawing, not escaped; "" for none."""
     rows = "".join(
-        f'<tr title="{escape(meaning)}"><td style="{CELL};opacity:.7;text-align:left">{escape(name)}</td>'
-        f'<td style="{CELL};text-align:left">{escape(value)}</td></tr>'
+        f'<tr title="{escape(meaning if len(value) <= LONGEST else f"{meaning}: {value}")}">'
+        f'<td style="{CELL};opacity:.7;text-align:left">{escape(name)}</td>'
+        f'<td style="{CELL};text-align:left">{escape(value_text(value))}</td></tr>'
         for name, value, meaning in lines
     )
     table = f'<table style="{STYLE}"><tbody>{rows}</tbody></table>'

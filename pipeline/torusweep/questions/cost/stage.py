@@ -14,14 +14,14 @@ from torusweep.networks.families.slices import Pod
 from torusweep.networks.topology import Topology, Whole
 from torusweep.quantities import counted, rate
 from torusweep.questions.answer import Answer, Record, Records, Row
-from torusweep.questions.console import Columns, print_facts, print_heading, print_note, print_rows
+from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 from torusweep.questions.cost.arithmetic import price_of_router
 from torusweep.questions.cost.columns import COST, EQUAL_COST
 from torusweep.questions.cost.compared import BALANCED, COMPARED, ROUTING, ROUTINGS, TRAFFIC, compared, sized
 from torusweep.questions.cost.model import DEFAULT_MODEL, MODELS, cost_model, file_of, readable
 from torusweep.questions.cost.packing import AUTOMATIC, check_suits, spelling_of
 from torusweep.questions.cost.record import cost_record, widths_of
-from torusweep.questions.display import Fact, facts
+from torusweep.questions.display import Fact
 from torusweep.questions.heeds import BY_WEIGHT, heeds
 from torusweep.questions.how import How
 from torusweep.questions.parameters import NOT_SWEPT, Spelled, Swept
@@ -65,35 +65,6 @@ COLUMNS: Columns = {
 }
 
 
-def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """(name, value) of each line that the command prints about a row of the table `cost`."""
-    currency, terminals = record["currency"], counted(record["terminals"], "terminal")
-    longest = record["cable_metres_max"]
-    cables = f"{record['electrical_cables']:,} electrical, {record['optical_cables']:,} optical"
-    facts = [
-        ("model", f"{record['cost_model']}, prices of {record['date']}"),
-        ("routers", f"{record['routers']:,} of up to {record['radix']} ports, {terminals}"),
-        ("cabinets", f"{record['cabinets']:,}, packed {record['packing']}"),
-        ("cables", f"{cables}; {record['cable_metres']:,.6g} m" + (f", longest {longest:.4g} m" if longest else "")),
-        ("routers cost", f"{_money(record['router_cost'])} {currency}"),
-        ("cables cost", f"{_money(record['cable_cost'])} {currency}"),
-    ]
-    if record["terminal_cables"]:
-        facts.insert(4, ("", f"{record['terminal_cables']:,} of terminals"))
-    if record["circuit_ports"]:
-        ports = counted(record["circuit_ports"], "port")
-        facts.append(("circuits cost", f"{_money(record['circuit_cost'])} {currency}, {ports} of circuit switches"))
-    facts.append(("all", f"{_money(record['total_cost'])} {currency}"))
-    if record["cost_per_terminal"] is not None:
-        facts.append(("a terminal", f"{_money(record['cost_per_terminal'])} {currency}"))
-    if record["watts"] is not None:
-        each = record["watts_per_terminal"]
-        facts.append(("power", f"{record['watts']:,.6g} W" + ("" if each is None else f", {each:.4g} W a terminal")))
-    if record["energy_per_bit"] is not None:
-        facts.append(("energy", f"{record['energy_per_bit']:,.4g} pJ a bit, over shortest paths on average"))
-    return facts
-
-
 def _money(value: float | None) -> str:
     """Format an amount of money: as whole units of currency, or with three digits if it is below 100."""
     return "" if value is None else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
@@ -111,21 +82,24 @@ class Cost(Record):
 
     remarks: Sequence[str] = ()
     columns = COST
-    key = ("topology", "cost_model")
     main = (
-        *("routers", "radix", "electrical_cables", "optical_cables", "cable_metres", "circuit_ports", "router_cost"),
-        *("cable_cost", "circuit_cost", "total_cost", "cost_per_terminal", "watts", "energy_per_bit", "date"),
-        "estimates",
+        "model: {cost_model}, prices of {date}",
+        "routers: {routers:n} of up to {radix}, {terminals}",
+        "cabinets: {cabinets:n}, packed {packing}",
+        "cables: {electrical_cables:n} electrical, {optical_cables:n} optical[, {terminal_cables:n} of terminals];"
+        " {cable_metres}[, longest {cable_metres_max:.4g} m]",
+        *("router_cost", "cable_cost", "circuit_cost: {circuit_cost}, {circuit_ports} of circuit switches"),
+        *("total_cost", "cost_per_terminal", "power: {watts}[, {watts_per_terminal} a terminal]"),
+        "energy: {energy_per_bit} a bit, over shortest paths on average",
+        "estimates: {estimates}, without a source that confirms them",
     )
+    usual: ClassVar = {"terminal_cables": 0, "circuit_ports": 0}
 
-    def lines(self) -> list[Fact]:
+    def said(self) -> Row:
+        """The prices with their currency."""
+        prices = {column.name: self.record[column.name] for column in COST if column.unit == "currency"}
         currency = self.record["currency"]
-        columns = [column._replace(unit=currency) if column.unit == "currency" else column for column in self.columns]
-        return facts(self.record, columns, self.main)
-
-    def print(self, console: Console, computed_by: str) -> None:
-        print_facts(console, self.record["topology"], _facts(self.record))
-        _print_estimates(console, self.record["cost_model"])
+        return {name: f"{_money(price)} {currency}" for name, price in prices.items() if price is not None}
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -14,6 +14,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology
 from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Record, Row
+from torusweep.questions.console import NO_ROUTE, print_circle
 from torusweep.questions.deadlock.certificate import certified_case, deadlock_certificate
 from torusweep.questions.deadlock.columns import DEADLOCK, TABLE
 from torusweep.questions.deadlock.layers import CYCLIC, Layers, Remedy, remedy_of
@@ -21,7 +22,7 @@ from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.record import deadlock_record
 from torusweep.questions.deadlock.routing_case import check_virtual_channels, for_traffic, resolve_routing, resolve_rule
 from torusweep.questions.deadlock.rules import MOST_ROUTERS, VIRTUAL_CHANNELS
-from torusweep.questions.deadlock.text import print_verdict, remedy_words
+from torusweep.questions.deadlock.text import layers_said, remedy_said
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.heeds import BY_LATENCY, BY_WEIGHT, heeds
 from torusweep.questions.how import How
@@ -106,11 +107,20 @@ class Deadlock(Record):
     remedy: Remedy | None = field(default=None, kw_only=True)
     labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
     columns = DEADLOCK
-    key = ("topology", "routing", "vc_rule")
     main = (
-        *("deadlock_free", "argument", "virtual_channels", "channels", "dependencies", "cycle_length", "cycle"),
-        *("packets", "least_virtual_channels", "least_rule", "least_reason"),
+        *("deadlock-free: {deadlock_free}", "because: {argument}"),
+        *("routing", "traffic: {pairs_of}: only its pairs send", NO_ROUTE),
+        "virtual channels: {virtual_channels:n}, rule {vc_rule}",
+        "dependencies: {dependencies:n} between {channels}, {cyclic} | not counted, of {channels}, {cyclic}"
+        " | of a superset, {cyclic}",
+        "acyclic from: {least}, rule {least_rule}[: add {options}] | {least_reason}",
+        *("remedy: {remedy}", "remedy by layers: {remedy_by_layers}"),
+        *("acyclic on a torus: {on_a_torus}", "acyclic elsewhere: {elsewhere}"),
+        *("layers, paths in each: {paths}", "layers, at least: {least_layers}"),
+        *("cycle nodes: {cycle_nodes}", "cycle", "packets"),
     )
+    usual: ClassVar = {"lost_pairs": 0}
+    below = ("cycle", "packets")
 
     @property
     def certificate(self) -> str:
@@ -126,18 +136,12 @@ class Deadlock(Record):
         numbers = [int(channel.split(" ", 1)[0]) for channel in self.record["cycle"]]
         return numbers if self.labels is None else [self.labels[number] for number in numbers]
 
-    def lines(self) -> list[Fact]:
-        found = super().lines()
-        nodes = self.cycle_nodes
-        if self.labels is not None and nodes:
-            place = next((i for i, fact in enumerate(found, 1) if fact[0] == "cycle"), len(found))
-            words = " → ".join(map(str, [*nodes, nodes[0]]))
-            found.insert(place, ("cycle nodes", value_text(words), f"as the graph names them: {words}"))
-        if self.remedy is not None:
-            found += [
-                ("remedy" if not i else "", words, "") for i, words in enumerate(remedy_words(self.remedy.record))
-            ]
-        return found if self.layered is None else [*found, *self.layered.lines()]
+    def said(self) -> Row:
+        layered = {} if self.layered is None else layers_said(self.layered.record)
+        nodes = self.cycle_nodes if self.labels is not None else None
+        named = " → ".join(map(str, [*nodes, nodes[0]])) if nodes else None
+        remedied = remedy_said(self.record, None if self.remedy is None else self.remedy.record)
+        return remedied | layered | {"cycle_nodes": named}
 
     def labelled(self, labels: tuple[Any, ...] | None) -> Deadlock:
         return replace(self, labels=labels)
@@ -165,8 +169,11 @@ class Deadlock(Record):
             )
         return columns_of(self.remedy.table.topology, rows_of(self.remedy.table))
 
-    def print(self, console: Console, computed_by: str) -> None:
-        print_verdict(console, self.json)
+    def print_below(self, console: Console) -> None:
+        if self.record["cycle"]:
+            verb = "waits for" if self.deadlock_free == "no" else "may request"
+            said = f"a packet in each of these channels {verb}"
+            print_circle(console, self.record["cycle"], said, self.record["packets"])
 
     @property
     def deadlock_free(self) -> str:

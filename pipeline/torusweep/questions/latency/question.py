@@ -134,9 +134,8 @@ class Latency(Record):
 
     limits: Sequence[str] = field(kw_only=True)
     columns = LATENCY
-    key = ("topology", "model")
     main = (
-        *("message_bits", "rate", "constant", "budget", "placement", "width", "pins", "mean_distance"),
+        *("model", "message_bits", "rate", "constant", "budget", "placement", "width", "pins", "mean_distance"),
         *("uncontended_latency", "mean_latency", "mean_latency_corrected", "saturation_rate"),
         *("saturation_rate_corrected", "saturation_bits", "saturation_bits_corrected"),
     )

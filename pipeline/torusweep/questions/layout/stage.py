@@ -10,9 +10,8 @@ from rich.text import Text
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
-from torusweep.quantities import counted
-from torusweep.questions.answer import Record
-from torusweep.questions.console import print_bars, print_facts, print_note
+from torusweep.questions.answer import Record, Row
+from torusweep.questions.console import print_bars, print_note
 from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.layout.columns import LAYOUT
@@ -38,10 +37,17 @@ class Layout(Record):
 
     network: Topology = field(kw_only=True)
     columns = LAYOUT
-    key = ("topology", "placement")
     main = (
-        *("dimensions", "extent", "places", "cables", "wire_length_max", "wire_length_mean", "wire_length_total"),
-        *("wire_length_max_euclidean", "wire_density_max", "channel_width", "layout_volume"),
+        *("placement", "places: {extent_said}[, cabinets of {block_said} nodes]"),
+        "cables: {cables:n} between cabinets",
+        "longest wire: {wire_length_max} ({wire_length_max_euclidean:.6g} in a straight line); {longest} | no wires",
+        "mean wire: {wire_length_mean} ({wire_length_mean_euclidean:.6g})",
+        "all wires: {wire_length_total} ({wire_length_total_euclidean:,.6g})",
+        "density of a row: {wire_density_max} at most, first after {wire_density_position};"
+        " {wire_density_middle:.6g} in the middle",
+        "channel width: {channel_width}, with {pins:.6g} pins a node, if as many wires cross the middle as there are"
+        " nodes",
+        "least size: {layout_volume:,.6g} wire pitches {power}",
     )
 
     def picture(self) -> str:
@@ -53,9 +59,15 @@ class Layout(Record):
         """Contents of an SVG file with the drawing."""
         return f"{self.picture()}\n"
 
-    def print(self, console: Console, computed_by: str) -> None:
-        """Print facts, a histogram of wire lengths, and, if the layout is small and flat, a drawing as text."""
-        print_facts(console, self.record["topology"], _facts(self.record))
+    def said(self) -> Row:
+        row = self.record
+        sides = {f"{name}_said": " × ".join(map(str, row[name] or ())) for name in ("extent", "block")}
+        classes = (row["per_class_wire_length"] or {}).items()
+        longest = ", ".join(f"{name} {lengths['max']:g}" for name, lengths in classes)
+        return sides | {"longest": longest, "power": "cubed" if row["dimensions"] == 3 else "squared"}
+
+    def print_below(self, console: Console) -> None:
+        """Print a histogram of wire lengths, and, if the layout is small and flat, a drawing as text."""
         if len(self.record["wire_length_histogram"]) > 1:
             print_note(console, "\nwires of each length")
             print_bars(console, _bars(self.record["wire_length_histogram"]))
@@ -70,40 +82,6 @@ class Layout(Record):
             return self.picture()
         except BadInput:
             return ""
-
-
-def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """(name, value) of each line that the command prints about a row of the table `layout`."""
-    extent, block = (" × ".join(map(str, record[name] or ())) for name in ("extent", "block"))
-    facts = [
-        ("placement", record["placement"]),
-        ("cabinets", f"{extent} of {block} nodes") if block else ("places", extent),
-    ]
-    if record["cables"] is not None:
-        facts.append(("cables", f"{record['cables']:,} between cabinets"))
-    if record["wire_length_max"] is None:
-        return [*facts, ("wires", "none")]
-    longest, longest_line = record["wire_length_max"], record["wire_length_max_euclidean"]
-    mean, mean_line = record["wire_length_mean"], record["wire_length_mean_euclidean"]
-    total, total_line = record["wire_length_total"], record["wire_length_total_euclidean"]
-    classes = ", ".join(f"{name} {lengths['max']:g}" for name, lengths in record["per_class_wire_length"].items())
-    facts += [
-        ("longest wire", f"{longest}  ({longest_line:.6g} in a straight line); {classes}"),
-        ("mean wire", f"{mean:.6g}  ({mean_line:.6g})"),
-        ("all wires", f"{total:,}  ({total_line:,.6g}), in pitches"),
-    ]
-    if record["wire_density_position"] is not None:
-        place = f"first after {counted(record['wire_density_position'], 'place')}"
-        most = counted(record["wire_density_max"], "channel", "g")
-        middle = f"{record['wire_density_middle']:g} in the middle"
-        facts.append(("density of a row", f"{most} at most, {place}; {middle}"))
-    if record["channel_width"] is not None:
-        width = f"{counted(record['channel_width'], 'bit', '.6g')}, {counted(record['pins'], 'pin', '.6g')} a node"
-        facts.append(("channel width", f"{width}, if as many wires cross the middle as there are nodes"))
-    if record["layout_volume"] is not None:
-        name, unit = ("volume", "cubed") if record["dimensions"] == 3 else ("area", "squared")
-        facts.append((f"least {name}", f"{record['layout_volume']:,.6g} wire pitches {unit}"))
-    return facts
 
 
 def _bars(histogram: list[dict[str, int]]) -> list[tuple[str, float, float, str]]:

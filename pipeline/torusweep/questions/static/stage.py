@@ -14,8 +14,7 @@ from rich.console import Console
 from torusweep.errors import BadInput
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
-from torusweep.questions.answer import Record
-from torusweep.questions.console import print_note
+from torusweep.questions.answer import Record, Row
 from torusweep.questions.entries import field_of
 from torusweep.questions.heeds import Heeds, heeds
 from torusweep.questions.how import How
@@ -29,7 +28,7 @@ from torusweep.questions.static.distances import VISIT_SECONDS
 from torusweep.questions.static.fault_diameter import EXHAUSTIVE_WORK, SAMPLE_SETS, SAMPLE_WORK
 from torusweep.questions.static.record import MAX_PAIRS, MEASURES, lacking, measures_of, static_record
 from torusweep.questions.static.runs import PROVED, shape_of_static, static_of_block
-from torusweep.questions.static.text import print_description
+from torusweep.questions.static.text import print_below, said_of
 
 READING = (3e-4, 2e-7)  # seconds per network, and per channel
 READING_FOR = {"transitivity": (4e-4, 3e-7), "connectivity": (1e-4, 1e-7), "bisection": (1.2e-3, 4e-7)}  # extra
@@ -47,10 +46,29 @@ class Static(Record):
     picture: bool = field(default=True, kw_only=True)  # printed by the command
     columns = STATIC
     main = (
-        *("nodes", "terminals", "links", "directed", "degree_min", "degree_max", "diameter", "mean_distance"),
-        *("components", "edge_connectivity", "bisection_lower", "bisection_upper", "vertex_transitive"),
-        *("edge_transitive", "fault_diameter", "notes"),
+        *("nodes", "terminals", "links", "directed", "link_classes"),
+        "degree: [{degree_min:n} to ]{degree_max:n}",
+        "diameter",
+        "mean distance: {mean_distance:.10g} hops[ ({mean_distance_distinct:.10g} between distinct terminals)]",
+        "between routers: diameter {router_diameter}, mean {router_mean_distance:.10g} hops",
+        "over links: diameter {latency_diameter}, mean {latency_mean:.10g} cycles between distinct terminals",
+        "cost: {cost:n} (diameter × degree)",
+        "connected: {connected}[: {components:n} components; distances are within them]",
+        "edge connectivity: {edge_connectivity:n} ({edge_connectivity_method}) | {edge_connectivity_method}",
+        "bisection width: {bisection} ({bisection_method}) | {bisection_method}",
+        "vertex-transitive: {vertex_transitive} | unknown",
+        "edge-transitive: {edge_transitive} | unknown",
+        "symmetry: {transitivity_method}",
+        "fault diameter: {fault_diameter} after faults of {fault_nodes} ({fault_method}, {fault_sets})"
+        " | none: faults of {fault_nodes} can disconnect it ({fault_method}, {fault_sets})",
+        "own routing: diameter {routed_diameter}, mean {routed_mean_distance:.10g} hops, cost {routed_cost:n}",
+        "notes",
     )
+    usual: ClassVar = {
+        **{"terminals": "nodes", "directed": False, "degree_min": "degree_max"},
+        "components": "connected",  # one, as True
+        **{"router_mean_distance": "mean_distance_distinct", "latency_mean": "mean_distance_distinct"},
+    }
 
     @property
     def diameter(self) -> int | None:
@@ -74,9 +92,11 @@ class Static(Record):
         """The same answer, which prints without a picture."""
         return replace(self, picture=False)
 
-    def print(self, console: Console, computed_by: str) -> None:
-        print_description(console, self.record, self.network, self.picture)
-        print_note(console, f"computed by {computed_by}")
+    def said(self) -> Row:
+        return said_of(self.record, self.network)
+
+    def print_below(self, console: Console) -> None:
+        print_below(console, self.record["distance_histogram"] or (), self.network if self.picture else None)
 
 
 def describe(
