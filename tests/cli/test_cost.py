@@ -33,7 +33,7 @@ def test_a_network_as_text_and_as_json():
         "16 of up to 5 ports, 16 terminals",
         "32 electrical, 0 optical",
         "13,755 USD",
-        "Estimates of the model",
+        "racks, without a source that confirms them",
     ):
         assert part in text
     circuits = said("cube_pod(x=[0], y=[0], z=[0])", "--model", "2023-circuits")

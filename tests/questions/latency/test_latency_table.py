@@ -245,7 +245,7 @@ def test_python_answers_the_same():
     one = ts.network("pruned_torus(k=8, n=3)").latency(rate=0.13)
     assert one.record == json.loads(said("pruned_torus(k=8, n=3)", "--rate", "0.13", "--json"))
     assert one.saturation_rate_corrected == pytest.approx(4 / 8 / 4)  # 4/k flits, of 96 bits over 24 bits each
-    assert repr(one).startswith("pruned_torus(k=8, n=3), parhami-kwai-2004\n  message_bits")
+    assert repr(one).startswith("pruned_torus(k=8, n=3)\n  model                 parhami-kwai-2004\n")
     names = ["torus(k=4, n=3)", "ring(k=8)"]
     several = ts.latency([ts.network(names[0]), names[1]], constant="bisection", budget=4)
     assert several.json == json.loads(said(*names, "--constant", "bisection", "--budget", "4", "--json"))

@@ -18,6 +18,7 @@ from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Meaning, Plan, Topology
 from torusweep.questions.answer import Record, Records, Row
+from torusweep.questions.console import print_note
 from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.latency.columns import LATENCY
@@ -34,7 +35,7 @@ from torusweep.questions.latency.table import (
     network_of,
     width_of,
 )
-from torusweep.questions.latency.text import cost_in_words, print_comparison, print_cubes, print_latency, verdict
+from torusweep.questions.latency.text import cost_in_words, latency_of, print_comparison, print_cubes, verdict
 from torusweep.questions.layout.placements import canonical, default_placement
 from torusweep.questions.layout.record import layout_record
 from torusweep.questions.loads.channels import record_of
@@ -135,13 +136,25 @@ class Latency(Record):
     limits: Sequence[str] = field(kw_only=True)
     columns = LATENCY
     main = (
-        *("model", "message_bits", "rate", "constant", "budget", "placement", "width", "pins", "mean_distance"),
-        *("uncontended_latency", "mean_latency", "mean_latency_corrected", "saturation_rate"),
-        *("saturation_rate_corrected", "saturation_bits", "saturation_bits_corrected"),
+        "model",
+        "channels: {width} ({pins}, degree {degree:n}[; {cost}])",
+        "messages: {message_bits}, {flits}, {mean_distance:.7g} hops on average",
+        *("switch_delay", "rate: {rate} ({load})"),
+        "empty network: {uncontended_latency} (stored at every hop: {store_and_forward_latency:.6g})",
+        "utilization: {utilization:.6g}[; of the busiest link class {utilization_max:.6g}]",
+        "mean latency, cycles: {mean}[; by link class {mean_corrected}]",
+        "saturation: {saturation_rate}[; by link class {saturation_rate_corrected:.6g}]",
+        "saturation in bits: {saturation_bits}[; by link class {saturation_bits_corrected:.6g}]",
     )
 
-    def print(self, console: Console, computed_by: str) -> None:
-        print_latency(console, self.record, self.limits)
+    def said(self) -> Row:
+        row = self.record
+        means = {f"mean{variant}": latency_of(row, variant) for variant in ("", "_corrected")}
+        return means | {"cost": None if row["constant"] == "pins" else cost_in_words([row])}
+
+    def print_below(self, console: Console) -> None:
+        for remark in self.limits:
+            print_note(console, remark)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

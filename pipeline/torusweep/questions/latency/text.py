@@ -1,4 +1,4 @@
-"""Print latency by a model: for one network, for networks at equal cost, or for cubes of every dimension."""
+"""Print latency by a model, for networks at equal cost, or for cubes of every dimension."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from torusweep.quantities import counted
-from torusweep.questions.console import Columns, print_facts, print_heading, print_note, print_rows
+from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 
 Record = dict[str, Any]
 LEAST_DIFFERENCE = 1e-6  # per cent; smaller differences are due to rounding
@@ -31,35 +31,6 @@ NETWORKS: Columns = {  # columns that compare networks
 }
 
 
-def print_latency(console: Console, record: Record, remarks: Sequence[str]) -> None:
-    """Print a network's numbers by the model of Parhami & Kwai: inputs, then latencies, as printed and corrected."""
-    cost = "" if record["constant"] == "pins" else f"; {cost_in_words([record])}"
-    length, flits, hops = counted(record["message_bits"], "bit", "g"), record["flits"], record["mean_distance"]
-    empty, stored = record["uncontended_latency"], record["store_and_forward_latency"]
-    pins = f"{counted(record['pins'], 'pin', '.6g')}, degree {record['degree']}"
-    facts = (
-        ("channels", f"{counted(record['width'], 'bit', '.6g')} ({pins}{cost})"),
-        ("messages", f"{length}, {counted(flits, 'flit', '.6g')}, {counted(hops, 'hop', '.7g')} on average"),
-        ("switch delay", counted(record["switch_delay"], "cycle", "g")),
-        ("rate", f"{record['rate']:g} messages/cycle/node ({counted(record['load'], 'flit', '.6g')})"),
-        ("empty network", f"{counted(empty, 'cycle', '.6g')} (stored at every hop: {stored:.6g})"),
-    )
-    lines = [
-        {"name": label, **{f"printed{variant}": _value(record, f"{column}{variant}") for variant in VARIANTS}}
-        for label, column in (
-            ("mean latency, cycles", "mean_latency"),
-            ("saturation, messages/cycle/node", "saturation_rate"),
-            ("saturation, bits/cycle/node", "saturation_bits"),
-        )
-    ]
-    use = {"printed": record["utilization"], "printed_corrected": record["utilization_max"]}
-    print_facts(console, record["topology"], facts)
-    console.print()
-    headings = {"name": "", "printed": "as printed", "printed_corrected": "by link class"}
-    print_rows(console, [{"name": "utilization, busiest channel", **use}, *lines], headings, left=("name",))
-    _print_remarks(console, remarks)
-
-
 def print_comparison(console: Console, found: list[Record], remarks: Sequence[str]) -> None:
     """Print networks at equal cost: a row for each in the given order, then which one is best, then remarks."""
     first = found[0]
@@ -70,7 +41,8 @@ def print_comparison(console: Console, found: list[Record], remarks: Sequence[st
     console.print()
     print_rows(console, found, {**NETWORKS, **(LATENCIES if rate else {})}, left=("topology",))
     console.print(f"\n{verdict(found)}", markup=False)
-    _print_remarks(console, remarks)
+    for remark in remarks:
+        print_note(console, remark)
 
 
 def verdict(found: list[Record]) -> str:
@@ -128,18 +100,12 @@ def cost_in_words(found: list[Record]) -> str:
     return f"pitches of wire, {budget:g} a node, placed {placements}"
 
 
-def _print_remarks(console: Console, remarks: Sequence[str]) -> None:
-    for remark in remarks:
-        print_note(console, remark)
-
-
-def _value(record: Record, column: str) -> float | str | None:
-    """Value of a column; "infinite" for a latency if the record is saturated."""
-    flag = column.replace("mean_latency", "saturated")
-    return "infinite" if flag != column and record[flag] else record[column]
+def latency_of(record: Record, variant: str) -> float | str | None:
+    """Mean latency of a record as printed (variant '') or corrected; "infinite" if it is saturated."""
+    return "infinite" if record[f"saturated{variant}"] else record[f"mean_latency{variant}"]
 
 
 LATENCIES: Columns = {
-    lambda row: _value(row, "mean_latency"): "latency,\ncycles",
-    lambda row: _value(row, "mean_latency_corrected"): "corrected",
+    lambda row: latency_of(row, ""): "latency,\ncycles",
+    lambda row: latency_of(row, "_corrected"): "corrected",
 }
