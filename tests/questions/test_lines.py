@@ -28,6 +28,7 @@ NETWORK = ts.network("torus(k=4, n=2)")
         ("pitches: {pitches:n} of {hops}", {}, ("pitches", "1 of 1,200 hops", "b")),
         ("wires: {pitches}", {}, ("wires", "1 pitch", "b")),
         ("wires: {links}, {share:.1%}", {}, ("wires", "3 links, 25.0%", "d")),
+        ("wires: {rate:.2fu}, {hops:,u}", {}, ("wires", "1.00 flits/cycle, 1,200 hops", "c")),
         ("linked", {}, ("linked", "yes", "g")),
         ("linked", {"linked": False}, ("linked", "no", "g")),
         ("note", {}, ("note", "[{x}] | y", "f")),  # what a value says is no template

@@ -62,16 +62,15 @@ def facts_of(topology: Topology) -> list[Fact]:
 
 
 class _Value(NamedTuple):
-    """A column's value in a line's template: {name} with its unit, {name:n} without, {name:.1%} in a format."""
+    """A column's value in a line: {name} with its unit, {name:n} without; formats: {name:.1%}, {name:.9gu} with it."""
 
     value: Any
     unit: str
 
     def __format__(self, form: str) -> str:
-        if form not in ("", "n"):
-            return format(self.value, form)
-        text = whole_text(self.value)
-        if form or not self.unit or not isinstance(self.value, int | float):
+        shown = form.removesuffix("u")
+        text = whole_text(self.value) if shown in ("", "n") else format(self.value, shown)
+        if form[-1:] not in ("", "u") or not self.unit or not isinstance(self.value, int | float):
             return text
         return f"{text} {ONE.sub('', self.unit, 1) if text == '1' else self.unit}"
 

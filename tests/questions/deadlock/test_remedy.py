@@ -152,10 +152,10 @@ def test_a_clockwise_ring_of_6_needs_two_virtual_channels_in_words(tmp_path: Pat
     words = invoke("ring(k=6)", "--routing", f'table(path="{table}")')
     assert "none of the built-in rules removes the cycle (tried up to 16 virtual channels)" in words
     assert "2 virtual channels (the least, as one has a cycle), changed only behind " in words
-    assert "or 3 layers of whole routes (suffice)" in words
+    assert "remedy by layers  3 layers of whole routes (suffice)" in words
     # the routes of five hops pass all nodes but two neighbours: a layer, which must spare a node, has those of two
     # neighbouring sources at most, so that six sources need three layers
-    assert "the least" not in words.partition("or 3 layers")[2]
+    assert "the least" not in words.partition("3 layers of")[2]
 
 
 def test_no_remedy_is_written_where_a_rule_removes_the_cycle(tmp_path: Path):

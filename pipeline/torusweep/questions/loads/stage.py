@@ -18,7 +18,6 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
 from torusweep.quantities import rate, rate_of
 from torusweep.questions.answer import Record, Row
-from torusweep.questions.console import NO_ROUTE, print_bars, print_note
 from torusweep.questions.display import Fact
 from torusweep.questions.heeds import BY_LATENCY, BY_WEIGHT, given, heeds
 from torusweep.questions.how import How
@@ -29,6 +28,7 @@ from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.questions.loads.runs import loads_of_block
+from torusweep.questions.loads.text import LINES, USUAL, phases_said, print_classes
 from torusweep.questions.loads.trees import tree_loads
 from torusweep.questions.parameters import NOT_SWEPT, Absent, Swept
 from torusweep.questions.question import Part, Question
@@ -68,30 +68,8 @@ class Loads(Record):
     labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
     relative_error: float | None = field(default=None, kw_only=True)
     columns = LOADS
-    main = (
-        "saturates at: {terminal_saturation_load}",
-        *("routing", "traffic", "method: {method}[, {packets}, seed {seed}]", NO_ROUTE),
-        "channels saturate at: {saturation_load} | never: no channel is used",
-        "terminals saturate at: {injection_load:n} sending, {ejection_load} receiving | {ejection_load}",
-        "busiest channel: {max_channel_load:.7g}[ ± {max_channel_load_stderr:.2g}, biased upwards]"
-        " (mean {mean_channel_load:.7g}) at 1 flit/cycle/terminal[, such as {busiest}]",
-        "biased downwards: {max_channel_load_low:.7g} ± {max_channel_load_low_stderr:.2g}: one half of the packets"
-        " selects the channel, the other half measures it",
-        "link utilization: {link_utilization:.2%}",
-        "mean path: {mean_hops:.10g} hops[, stretch {stretch:.4g}]",
-        "all phases: {collective_time:n} cycles for each flit of message: {phases_said}",
-        "bus bandwidth: {bus_bandwidth}[; {terminal_bus_bandwidth} with terminals of 1 flit/cycle]",
-        "capacity, any routing: {capacity}[; this routing reaches {capacity_share:.2%}]",
-        "capacity, minimal: {capacity_minimal}",
-        "worst permutation: {worst_case_saturation_load}",
-        "best known bisection: {cut_links}",
-        "effective for crossing: {effective_cut_links}",
-        "bounds by: {bounds_method}",
-    )
-    usual: ClassVar = {
-        **{"method": "exact", "lost_pairs": 0, "lost_traffic": 0, "injection_load": "ejection_load"},
-        "terminal_bus_bandwidth": "bus_bandwidth",
-    }
+    main = LINES
+    usual = USUAL
 
     @property
     def load(self) -> np.ndarray:
@@ -166,13 +144,9 @@ class Loads(Record):
         ]
 
     def said(self) -> Row:
-        row, busiest, phases = self.record, None, None
-        if self.found.topology.links and self.max_channel_load:
-            busiest = " → ".join(map(str, self.busiest(1)[0][:2]))
-        if row["phases"] is not None:
-            shown = "{name} {time:.6g} (load {max_channel_load:.6g})"
-            phases = ", ".join(shown.format_map(phase) for phase in row["phases"])
-        return {"busiest": busiest, "phases_said": phases}
+        used = self.found.topology.links and self.max_channel_load
+        busiest = " → ".join(map(str, self.busiest(1)[0][:2])) if used else None
+        return {"busiest": busiest, "phases_said": phases_said(self.record["phases"])}
 
     def lines(self) -> list[Fact]:
         return [*super().lines(), *((*fact, "where demands and links have units") for fact in self.rates())]
@@ -199,12 +173,8 @@ class Loads(Record):
         return [f"the relative error is still {reached:.2g} after {packets:,} packets; more packets reach {wanted:g}"]
 
     def print_below(self, console: Console) -> None:
-        if self.record["per_class_load"] and self.max_channel_load:
-            print_note(console, "\nload of the channels, by link class, in flits per cycle")
-            loads = self.record["per_class_load"].items()  # dark up to the mean, light up to the maximum
-            said = "mean {mean:.6g}, max {max:.6g}"
-            bars = ((name, load["mean"], load["max"], said.format_map(load)) for name, load in loads)
-            print_bars(console, bars, indent="  ")
+        if self.max_channel_load:
+            print_classes(console, self.record["per_class_load"])
 
 
 def loads(

@@ -49,9 +49,9 @@ class Static(Record):
         *("nodes", "terminals", "links", "directed", "link_classes"),
         "degree: [{degree_min:n} to ]{degree_max:n}",
         "diameter",
-        "mean distance: {mean_distance:.10g} hops[ ({mean_distance_distinct:.10g} between distinct terminals)]",
-        "between routers: diameter {router_diameter}, mean {router_mean_distance:.10g} hops",
-        "over links: diameter {latency_diameter}, mean {latency_mean:.10g} cycles between distinct terminals",
+        "mean distance: {mean_distance:.10gu}[ ({mean_distance_distinct:.10g} between distinct terminals)]",
+        "between routers: diameter {router_diameter}, mean {router_mean_distance:.10gu}",
+        "over links: diameter {latency_diameter}, mean {latency_mean:.10gu} between distinct terminals",
         "cost: {cost:n} (diameter × degree)",
         "connected: {connected}[: {components:n} components; distances are within them]",
         "edge connectivity: {edge_connectivity:n} ({edge_connectivity_method}) | {edge_connectivity_method}",
@@ -61,7 +61,7 @@ class Static(Record):
         "symmetry: {transitivity_method}",
         "fault diameter: {fault_diameter} after faults of {fault_nodes} ({fault_method}, {fault_sets})"
         " | none: faults of {fault_nodes} can disconnect it ({fault_method}, {fault_sets})",
-        "own routing: diameter {routed_diameter}, mean {routed_mean_distance:.10g} hops, cost {routed_cost:n}",
+        "own routing: diameter {routed_diameter}, mean {routed_mean_distance:.10gu}, cost {routed_cost:n}",
         "notes",
     )
     usual: ClassVar = {
