@@ -28,15 +28,15 @@ def test_json_is_the_record():
 
 def test_text_has_the_values_of_the_record():
     text = run("rtt(a=4)", "--placement", "trellis")
-    assert "longest wire      3  (2.23607 in a straight line); x 3, y 3" in text
-    assert "least area        256 wire pitches squared" in text
-    assert "8 channels at most, first after 1 place; 8 in the middle" in text
-    assert "channel width     1 bit, 8 pins a node" in text
+    assert "longest wire      3 pitches (2.23607 in a straight line); x 3, y 3" in text
+    assert "least size        256 wire pitches squared" in text
+    assert "8 channels at most, first after 1 pitch; 8 in the middle" in text
+    assert "channel width     1 bit, with 8 pins a node" in text
     assert "2 bits, " in run("torus(k=8, n=2)")
     assert "0,0  7,0  0,1  3,3  1,1  2,3  1,2  2,2" in text
-    assert "wires      none" in run("torus(k=4, n=2)", "--block", "4,4")
+    assert "longest wire  none" in run("torus(k=4, n=2)", "--block", "4,4")
     assert "cables" in run("torus(k=4, n=2)", "--block", "2,2")
-    assert "least volume" in run("torus(k=4, n=3)")
+    assert "wire pitches cubed" in run("torus(k=4, n=3)")
     assert len(run("ring(k=30)", "--placement", "straight").splitlines()) < 40
 
 

@@ -40,7 +40,7 @@ class Layout(Record):
     main = (
         *("placement", "places: {extent_said}[, cabinets of {block_said} nodes]"),
         "cables: {cables:n} between cabinets",
-        "longest wire: {wire_length_max} ({wire_length_max_euclidean:.6g} in a straight line); {longest} | no wires",
+        "longest wire: {wire_length_max} ({wire_length_max_euclidean:.6g} in a straight line); {longest} | none",
         "mean wire: {wire_length_mean} ({wire_length_mean_euclidean:.6g})",
         "all wires: {wire_length_total} ({wire_length_total_euclidean:,.6g})",
         "density of a row: {wire_density_max} at most, first after {wire_density_position};"
