@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
 from contextlib import nullcontext
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 from torusweep.errors import BadInput, Refused
+from torusweep.networks import families
 from torusweep.networks.seed_runs import count_of
 from torusweep.questions.availability.stage import AvailabilityRequest
 from torusweep.questions.stage import LazyNetwork
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import load
-from torusweep.sweeps.expansion import SweepNetwork, expand
-from torusweep.sweeps.points import Point
+from torusweep.sweeps.expansion import expand
+from torusweep.sweeps.forecast import forecast
+from torusweep.sweeps.points import Point, estimates
 from torusweep.sweeps.requested_points import input_files, labels, requested_derived, requested_points
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,17 +91,14 @@ def test_the_papers_networks_come_last_and_once(tmp_path):
 
 def test_a_network_with_and_without_faults_is_one_point_with_them(tmp_path):
     sweep = sweep_of(tmp_path, "- ring(k=8)\n- {family: ring, k: [8, 9], fault_nodes: 1}\n- ring(k=9)\n- ring(k=10)")
-    assert expand(sweep, expected_topologies=["ring(k=8)"]) == [
-        SweepNetwork("ring(k=8)", 1),
-        SweepNetwork("ring(k=9)", 1),
-        SweepNetwork("ring(k=10)", None),
-    ]
+    found = [network[:2] for network in expand(sweep, expected_topologies=["ring(k=8)"])]
+    assert found == [("ring(k=8)", 1), ("ring(k=9)", 1), ("ring(k=10)", None)]
 
 
 def test_the_sweeps_faults_are_every_networks_unless_it_has_its_own(tmp_path):
     sweep = sweep_of(tmp_path, "- ring(k=8)\n- {family: ring, k: 9, fault_nodes: 1}", "fault_nodes: 2\n")
-    expected = [SweepNetwork("ring(k=8)", 2), SweepNetwork("ring(k=9)", 1), SweepNetwork("ring(k=7)", 2)]
-    assert expand(sweep, expected_topologies=["ring(k=7)", "ring(k=9)"]) == expected
+    found = [network[:2] for network in expand(sweep, expected_topologies=["ring(k=7)", "ring(k=9)"])]
+    assert found == [("ring(k=8)", 2), ("ring(k=9)", 1), ("ring(k=7)", 2)]
 
 
 def test_labels_are_a_table_and_change_no_point(tmp_path):
@@ -292,4 +294,20 @@ def test_shipped_sweeps_expand_and_are_small(path):
         return
     assert len(found) <= 400
     assert {point.topology for point in found} >= set(expected_topologies(sweep.papers))
-    assert sum(static(*network).seconds for network in found) < 200
+    assert sum(static(*network[:2]).seconds for network in found) < 200
+
+
+def test_a_sweep_longer_than_any_cache_plans_each_network_once(tmp_path, monkeypatch):
+    """Three stages, the estimates and the forecast read the networks in order, of which a smaller cache has none."""
+    made = Counter[str]()
+    whole = families._make_plan
+    monkeypatch.setattr(families, "_cached_plan", lru_cache(4)(families._cached_plan.__wrapped__))
+    monkeypatch.setattr(families, "_make_plan", lambda call: made.update([str(call)]) or whole(call))
+    entry = "- {family: circulant, n: {from: 9001, to: 9040}, steps: [1, 7]}"
+    sweep = sweep_of(tmp_path, entry, "loads: [{traffic: uniform}]\nscreen: [{}]\n")
+    points = estimates(requested_points(sweep))
+    assert forecast(points, sweep.cluster).points == 3 * 40
+    assert len(made) == 40
+    assert set(made.values()) == {1}
+    gc.collect()
+    assert sum("n=90" in spelling for spelling in families._HELD) <= 4, "a sweep that is over holds no plan"

@@ -71,7 +71,7 @@ def of_seed(before: str, seed: int) -> str:
 
 def before_seed(spelling: str) -> tuple[str, int]:
     """Return (spelling up to the seed, seed) of a network. Without a seed: all but the last bracket, and 0."""
-    found = _ONE.fullmatch(spelling)
+    found = _ONE.fullmatch(spelling) if SEED in spelling else None
     return (found[1], int(found[2])) if found else (spelling[:-1], 0)
 
 
@@ -124,18 +124,20 @@ class Networks:
             self.add(topology)
 
     def __contains__(self, spelling: str) -> bool:
-        before, seed = before_seed(spelling)
+        return self._has(*before_seed(spelling))
+
+    def _has(self, before: str, seed: int) -> bool:
         if seed in self._seeds.get(before, ()):
             return True
-        return any(first <= seed <= last for first, last in self._runs.get(before, ()))
+        return before in self._runs and any(first <= seed <= last for first, last in self._runs[before])
 
     def add(self, topology: str) -> list[str]:
         """Add a network or a run, and return the parts of it that were not there yet."""
         run = seed_run(topology)
         if run is None:
-            if topology in self:
-                return []
             before, seed = before_seed(topology)
+            if self._has(before, seed):
+                return []
             self._seeds.setdefault(before, set()).add(seed)
             return [topology]
         there = self._runs.setdefault(run.before, [])

@@ -148,6 +148,7 @@ def _open_call(begun: str) -> tuple[str | None, int]:
     return re.split(r"[(,\[{:]", begun[: opened[-1]])[-1], opened[-1] + 1
 
 
+@cache
 def _choices(kind: Any) -> tuple[str, ...]:
     """Return the words of a Literal type, or of a union that contains one; () for other types."""
     if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
@@ -158,9 +159,9 @@ def _choices(kind: Any) -> tuple[str, ...]:
 def _fits(kind: Any, value: Value) -> bool:
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
-    if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
-        return any(_fits(option, value) for option in get_args(kind) if option is not type(None))
     origin = get_origin(kind)
+    if origin in (types.UnionType, typing.Union):
+        return any(_fits(option, value) for option in get_args(kind) if option is not type(None))
     if origin is Annotated:
         return _fits(get_args(kind)[0], value)
     if origin is Literal:

@@ -16,11 +16,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from torusweep.errors import BadInput
 from torusweep.networks.certificates import check_derived
+from torusweep.networks.families import FAMILIES
 from torusweep.networks.topology import Plan, Topology
 from torusweep.quantities import counted, duration
 from torusweep.questions.answer import Answer
 from torusweep.questions.entries import entry_of
-from torusweep.questions.heeds import Heeds, heeds, left_out, note_of
+from torusweep.questions.heeds import ATTRIBUTES, Heeds, heeds, left_out, note_of
 from torusweep.questions.how import How, cores, interruptible
 from torusweep.questions.parameters import grouped, parameters_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, Stage, attempt, under
@@ -281,9 +282,11 @@ class Question(Askable, Stage):
         given = getattr(request, "parameters", request)
         return {one.name: getattr(given, one.column) for one in self.swept if hasattr(given, one.column)}
 
-    def unheeded(self, plan: Plan, request: Any) -> list[str]:
-        """The network's attributes (torusweep.questions.heeds) that the rows of a request do not take into account."""
-        return list(left_out(self.heeds, plan, self.defaults | self.values_in(request) | {"networks": 1}))
+    def unheeded(self, network: LazyNetwork, request: Any) -> Sequence[str]:
+        is_space = network.spelling.partition("(")[0] not in FAMILIES  # a design space has no plan
+        if is_space or not any(attribute.said(network.plan) for attribute in ATTRIBUTES.values()):
+            return ()
+        return tuple(left_out(self.heeds, network.plan, self.defaults | self.values_in(request) | {"networks": 1}))
 
     def rows(self, network: LazyNetwork, request: Any, how: How) -> Rows:
         values = self.values_in(request)

@@ -250,6 +250,10 @@ class Stage(Protocol):
         """Estimate the number of rows of a point."""
         return 1
 
+    def unheeded(self, network: LazyNetwork, request: Any) -> Sequence[str]:
+        """The network's attributes (torusweep.questions.heeds) that the rows of a request do not take into account."""
+        return ()
+
     def rows(self, network: LazyNetwork, request: Any, options: How) -> Rows:
         """Compute the rows of one point, with exactly the stage's columns in order. Many rows may be an Arrow table.
 

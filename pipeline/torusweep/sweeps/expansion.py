@@ -29,10 +29,12 @@ class SweepNetwork(NamedTuple):
 
     topology     canonical spelling
     fault_nodes  number of simultaneous node faults for the fault diameter; None if it is not computed
+    plan         plan of the (first) network, which is held so that no stage makes it again
     """
 
     topology: str
     fault_nodes: int | None = None
+    plan: Plan | None = None
 
 
 def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[SweepNetwork]:
@@ -52,9 +54,9 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Swe
         place: Place = ("topologies", number)
         found = 0
         with at(sweep, place):
-            for topology, fault_nodes in _networks(sweep, number, memory):
+            for network in _networks(sweep, number, memory):
                 found += 1
-                networks.add(topology, fault_nodes)
+                networks.add(network)
                 if networks.count > sweep.limits.points:
                     raise Refused(
                         f"more than {sweep.limits.points:,} networks, which is limits.points:"
@@ -65,9 +67,10 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Swe
                 raise BadInput(f"expected at least one network, got none: {reason}; widen it or leave it out")
     with at(sweep, ("papers",)):
         for spelling in expected:
-            networks.add(*_network(sweep, *plan(spelling), memory))
+            networks.add(_network(sweep, *plan(spelling), memory))
     return [
-        SweepNetwork(topology, sweep.fault_nodes if own is None else own) for topology, own in networks.faults.items()
+        network if network.fault_nodes is not None else network._replace(fault_nodes=sweep.fault_nodes)
+        for network in networks.found.values()
     ]
 
 
@@ -119,6 +122,8 @@ def expand_stage(
         for topology, request in expected:
             _check_memory(stage, LazyNetwork(first_of(topology)), request, memory)
             found.add({request: [topology]})
+    for point in found.points:
+        point.estimate  # noqa: B018  # is computed here, where the networks' plans are at hand
     return found.points
 
 
@@ -190,7 +195,7 @@ def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str]:
             raise BadInput(
                 f"families: unknown family '{family}'{nearest(family, FAMILIES)}; 'torusweep topologies' lists all"
             )
-    of_families = [topology for topology, _ in networks if topology.partition("(")[0] in families]
+    of_families = [network.topology for network in networks if network.topology.partition("(")[0] in families]
     if entry.topologies is not None:
         named = dict.fromkeys(plan(spelling)[0] for spelling in entry.topologies)
         there = Networks(of_families)
@@ -233,38 +238,39 @@ def pass_over(error: BadInput, *, skip: bool) -> None:
 class _Networks:
     """The list of a sweep's networks and runs, in which each network occurs once.
 
-    faults  spelling → number of simultaneous node faults that its entry gives, or None
+    found   spelling → network, with the number of simultaneous node faults that its entry gives, or None
     count   number of networks
     """
 
     def __init__(self) -> None:
-        self.faults: dict[str, int | None] = {}
+        self.found: dict[str, SweepNetwork] = {}
         self.count = 0
         self._there = Networks()
 
-    def add(self, topology: str, fault_nodes: int | None) -> None:
+    def add(self, network: SweepNetwork) -> None:
         """Add a network, or the networks of a run, unless they are already in the list.
 
         If a network is requested both with and without faults, only the request with faults is kept.
         """
-        for part in self._there.add(topology):
+        for part in self._there.add(network.topology):
             self.count += count_of(part)
-            self.faults[part] = fault_nodes
-        if seed_run(topology) is None and fault_nodes is not None:
-            self._count_faults(topology, fault_nodes)
+            self.found[part] = network._replace(topology=part, plan=plan_of(part))
+        if seed_run(network.topology) is None and network.fault_nodes is not None:
+            self._count_faults(network.topology, network.fault_nodes)
 
     def _count_faults(self, spelling: str, fault_nodes: int) -> None:
-        known = self.faults.get(spelling, ...)
-        if known is ...:
+        known = self.found.get(spelling)
+        if known is None:
             raise BadInput(
                 f"{spelling} is requested with fault_nodes {fault_nodes}, and among many seeds without;"
                 " keep one, or write two sweeps"
             )
-        if known not in (None, fault_nodes):
+        if known.fault_nodes not in (None, fault_nodes):
             raise BadInput(
-                f"{spelling} is requested with fault_nodes {known} and {fault_nodes}; keep one, or write two sweeps"
+                f"{spelling} is requested with fault_nodes {known.fault_nodes} and {fault_nodes};"
+                " keep one, or write two sweeps"
             )
-        self.faults[spelling] = fault_nodes
+        self.found[spelling] = known._replace(fault_nodes=fault_nodes)
 
 
 def _check_count(sweep: Sweep, expected: int) -> None:

@@ -113,11 +113,12 @@ def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
     """
     stages = []
     for name in STAGES:
-        points = {point: cost for point, cost in estimates.items() if point.stage == name}
+        points = [(point, cost) for point, cost in estimates.items() if point.stage == name]
         if points:
-            rows = sum(point.row_count for point in points)
-            longest = max(cost / point.count for point, cost in points.items())
-            stages.append(StageForecast(name, networks_of(points), rows, sum(points.values()), longest))
+            rows = sum(point.row_count for point, _ in points)
+            longest = max(cost / point.count for point, cost in points)
+            seconds = sum(cost for _, cost in points)
+            stages.append(StageForecast(name, networks_of(point for point, _ in points), rows, seconds, longest))
     workers = worker_count(cluster)
     return Forecast(
         stages=tuple(stages),

@@ -7,7 +7,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from itertools import accumulate
 from math import inf
@@ -33,7 +33,21 @@ from torusweep.tables.rows import numbers
 
 MOST_NETWORKS = 1 << 14  # networks of a run in a batch; their rows take some MB
 FEW = 4  # number of networks from which computing them together takes less time than one by one
-_KNOWN = 1 << 16  # number of points whose files and keys are cached
+
+
+class Estimate(NamedTuple):
+    """What a point costs, and what it leaves out, from its network's plan alone. Times are right within a factor of 5.
+
+    seconds    seconds of the point on one core
+    memory     bytes of memory that the point takes
+    row_count  number of the point's rows
+    unheeded   attributes of its network (torusweep.questions.heeds) that the rows do not take into account
+    """
+
+    seconds: float
+    memory: int
+    row_count: int
+    unheeded: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -63,24 +77,41 @@ class Point:
         workers, so these are not part of the key. The seeds of a run are not, either: each row has its seed
         (torusweep.tables.shards: MEMBER). Raises BadInput for a file that cannot be read.
         """
-        return _key(self, tuple(file_digest(file) for file in _files_of(self)), stage_digest(self.stage))
+        depends = tuple(file_digest(file) for file in self._files), stage_digest(self.stage)
+        known: tuple[Any, str] | None = vars(self).get("_key")
+        if known is None or known[0] != depends:
+            known = vars(self)["_key"] = depends, self._key_of(*depends)
+        return known[1]
 
-    @property
-    def seconds(self) -> float:
-        """Estimated seconds of the point on one core."""
-        return self.count * STAGES[self.stage].seconds(LazyNetwork(first_of(self.topology)), self.request)
+    def _key_of(self, files: tuple[str, ...], code: str) -> str:
+        digest, run = _digest_begun(code).copy(), seed_run(self.topology)
+        record = self.record() | ({"topology": run.before} if run else {})
+        digest.update(json.dumps([record, files]).encode())
+        return str(digest.hexdigest())
 
-    @property
-    def memory(self) -> int:
-        """Approximate bytes of memory that the point takes."""
-        stage = STAGES[self.stage]
-        rows = stage.row_bytes * (min(self.count, MOST_NETWORKS) - 1)
-        return rows + stage.memory(LazyNetwork(first_of(self.topology)), self.request)
+    @cached_property
+    def _files(self) -> tuple[Path, ...]:
+        """All files that the point's spelling and request name."""
+        return (*files_of(first_of(self.topology)), *STAGES[self.stage].files(self.request))
 
-    @property
-    def row_count(self) -> int:
-        """Approximate number of the point's rows."""
-        return self.count * STAGES[self.stage].row_count(LazyNetwork(first_of(self.topology)), self.request)
+    seconds = property(lambda self: self.estimate.seconds)
+    memory = property(lambda self: self.estimate.memory)
+    row_count = property(lambda self: self.estimate.row_count)
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """What the point costs, and what its rows leave out."""
+        network, stage, count = LazyNetwork(first_of(self.topology)), STAGES[self.stage], self.count
+        return Estimate(
+            count * stage.seconds(network, self.request),
+            stage.row_bytes * (min(count, MOST_NETWORKS) - 1) + stage.memory(network, self.request),
+            count * stage.row_count(network, self.request),
+            stage.unheeded(network, self.request),
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State for pickle: the fields, without what is remembered."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def count(self) -> int:
@@ -310,15 +341,6 @@ def estimates(points: Iterable[Point]) -> dict[Point, float]:
     return {point: point.seconds for point in points}
 
 
-@lru_cache(_KNOWN)
-def _key(point: Point, files: tuple[str, ...], code: str) -> str:
-    digest = _digest_begun(code).copy()
-    run = seed_run(point.topology)
-    record = point.record() | ({"topology": run.before} if run else {})
-    digest.update(json.dumps([record, files]).encode())
-    return digest.hexdigest()
-
-
 @cache
 def _digest_begun(code: str) -> Any:
     """The common part of the keys of a stage's points: its code, and versions of libraries that may affect rows."""
@@ -326,12 +348,6 @@ def _digest_begun(code: str) -> Any:
         name: version(name) for name in ("igraph", "numpy", "pymetis", "scipy")
     }  # a partitioner's cut or the last digits of an eigenvalue may depend on the version
     return hashlib.sha256(json.dumps([code, libraries]).encode())
-
-
-@lru_cache(_KNOWN)
-def _files_of(point: Point) -> tuple[Path, ...]:
-    """All files that a point's spelling and request name."""
-    return (*files_of(first_of(point.topology)), *STAGES[point.stage].files(point.request))
 
 
 @cache

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
+from weakref import WeakValueDictionary
 
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.networks.families import slices
@@ -82,6 +83,9 @@ _BY_KIND: tuple[tuple[str, tuple[Callable[..., Plan], ...]], ...] = (
 )
 FAMILIES: dict[str, Callable[..., Plan]] = {family.__name__: family for _, families in _BY_KIND for family in families}
 KIND_OF: dict[str, str] = {family.__name__: kind for kind, families in _BY_KIND for family in families}
+# canonical spelling → plan, as long as anybody holds the plan: a sweep, whatever its length, holds those that it reads
+# again. Networks from files are not here, because files change
+_HELD: WeakValueDictionary[str, Plan] = WeakValueDictionary()
 
 
 @cache
@@ -97,6 +101,8 @@ def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, P
     Raises BadInput for a wrong name, parameter or constraint, Refused for a file that is too large.
     """
     if isinstance(spelling, str):
+        if (held := _HELD.get(spelling)) is not None:
+            return spelling, held
         spelling = with_path(spelling)
     cache = _cached_plan(spelling) if isinstance(spelling, str) else []
     if cache:
@@ -106,8 +112,9 @@ def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, P
         with _name_in_errors(call):
             check_files(call, memory)
         return _make_plan(call)
-    found = _make_plan(call)
-    for entry in (cache, _cached_plan(found[0])):
+    canonical, made = _make_plan(call)
+    found = canonical, _HELD.setdefault(canonical, made)
+    for entry in (cache, _cached_plan(canonical)):
         entry[:] = [found]
     return found
 
@@ -121,13 +128,9 @@ def _parse(text: str) -> Spelling:
     return parse(text, remedy=f"{name} takes {names}, each as name=value; 'torusweep topologies {name}' explains them")
 
 
-@lru_cache(1 << 16)  # number of points that are remembered
+@lru_cache(1 << 12)
 def _cached_plan(text: str) -> list[tuple[str, Plan]]:
-    """Return the cache entry of a spelling: a list that stays empty until `plan` puts its result there.
-
-    A sweep asks for the plan of a network several times: to count it, to estimate its cost and to build
-    it. Networks from files are not cached, because files change.
-    """
+    """Return the cache entry of a recent spelling: a list that stays empty until `plan` puts its result there."""
     return []
 
 

@@ -9,7 +9,7 @@ The path lengths of a paper's routing for its network are measured here, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -234,7 +234,11 @@ def measures_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
     names   a list, or a text with commas, as in requests
     Raises BadInput for an unknown measure.
     """
-    text = names if isinstance(names, str) else ",".join(names or ())
+    return _named_in(names if isinstance(names, str) else ",".join(names or ()))
+
+
+@lru_cache(64)  # each point of a sweep has the text of its request
+def _named_in(text: str) -> tuple[str, ...]:
     given = [name.strip().replace("-", "_") for name in text.split(",") if name.strip()] or [ALL]
     for name in given:
         if name not in (*MEASURES, ALL):
