@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -194,16 +193,17 @@ def test_a_part_reads_its_own_points_and_shards_alone(rings: Run, whole: bytes, 
     assert read == own
 
 
-def test_a_stage_without_points_has_no_job_and_a_table_without_rows(rings: Run):
-    rings.config.write_text(
-        "static: none\n" + rings.config.read_text() + "loads: [{traffic: uniform, nodes: {to: 8}}]\n"
-    )
-    rings.here("points")
-    sweep = of_configuration(load(rings.config), str(rings.home / "results"), {"parts": 2}, (True, False))
-    assert {stage: len(jobs) for stage, jobs in sweep.jobs.items()} == {"static": 0, "loads": 2}
-    assert sweep.outcomes(SimpleNamespace(stage="static"), None) == [rings.folder / "points.parquet"]
-    sweep.merge("static", None)
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_stage_without_points_has_no_job_and_a_table_without_rows(rings: Run, clustered: bool):
+    asked = "static: none\n" + rings.config.read_text() + "loads: [{traffic: uniform, nodes: {to: 8}}]\n"
+    rings.config.write_text(asked)
+    sweep = of_configuration(load(rings.config), str(rings.home / "results"), {}, (clustered, False))
+    assert sweep.stages == ["loads"], "the rule `stage` starts a process, or a job, for each"
+    assert sweep.derived == ["static", "verification"]
+    for step in ("points", "loads", "derived"):
+        assert rings.here(step) == 0
     assert pq.read_metadata(rings.folder / "static.parquet").num_rows == 0
+    assert json.loads((rings.folder / "manifest.json").read_bytes())["stage"].keys() == {"static", "loads"}
 
 
 def test_a_missing_part_or_shard_is_told_and_the_next_run_has_all_parts_again(rings: Run, whole: bytes):

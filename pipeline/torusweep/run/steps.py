@@ -15,12 +15,14 @@ from torusweep.all_columns import DECLARED, schema_of
 from torusweep.errors import BadInput
 from torusweep.papers.verification import COMPARED, summary, verification_rows
 from torusweep.quantities import counted
+from torusweep.run.compute_table import merge
 from torusweep.run.progress import tell
 from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.left_out import notes_of
 from torusweep.sweeps.requested_points import (
     DERIVED,
     derived_rows,
+    empty_stages,
     named_files,
     points_table,
     requested_derived,
@@ -57,7 +59,12 @@ def points(sweep: Sweep, folder: Path) -> int:
 
 
 def derived(sweep: Sweep, folder: Path) -> int:
-    """Make all tables that are derived from stages' tables. Verification comes last, as it also reads the others."""
+    """Make the tables of stages without points, and all that are derived from stages' tables.
+
+    Verification comes last, as it also reads the others.
+    """
+    for name in empty_stages(sweep):
+        merge(name, folder, [], sweep.digest)
     for name in requested_derived(sweep):
         STEPS[name](sweep, folder)
     current.expect_same(store.manifest_of(folder, sweep.digest)["config"].get("files", {}))

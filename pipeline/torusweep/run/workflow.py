@@ -21,7 +21,13 @@ from torusweep.run.progress import logged, tell
 from torusweep.run.steps import STEPS
 from torusweep.sweeps.configuration import Sweep, load, of_mapping
 from torusweep.sweeps.points import estimates, listed, stage_digest
-from torusweep.sweeps.requested_points import input_files, requested_derived, requested_points, requested_stages
+from torusweep.sweeps.requested_points import (
+    empty_stages,
+    input_files,
+    requested_derived,
+    requested_points,
+    requested_stages,
+)
 from torusweep.tables import current, store
 from torusweep.tables.keys import program_digest
 
@@ -46,8 +52,8 @@ class RequestedSweep:
     config    path of the configuration's copy in the folder; steps read it, so that edits during a run change nothing
     folder    folder of the sweep's results
     declared  the folder as the rules name it; Snakemake adds a module's prefix to this name
-    stages    requested stages; each makes the table of its name
-    derived   tables derived from the stages' tables, verification last
+    stages    requested stages that have points; each makes the table of its name
+    derived   tables of other stages, and those derived from the stages' tables, verification last
     files     input files besides the configuration: graphs, demands, the papers' numbers
     options   the overrides, as options of `torusweep step`
     code      stage → digest of the code that computes its rows; "tables" → digest of all other tables' code
@@ -114,8 +120,7 @@ class RequestedSweep:
         """Return the files that the parts of a stage write. Their number is known once the input files exist."""
         if self.is_module and not all(Path(file).exists() for file in self.files):
             checkpoints.configuration.get()  # after the rules that make them
-        outcomes = [outcome_of(self.declared, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
-        return outcomes or [self.declared / "points.parquet"]  # a stage without points needs no job
+        return [outcome_of(self.declared, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
 
     def job(self, wildcards: Any) -> PartJob:
         """Return the resources that a part of a stage requests from a cluster."""
@@ -264,7 +269,8 @@ def of_configuration(
     sweep: Sweep, results: str, overrides: dict[str, Any], where: tuple[bool, bool] = (False, False)
 ) -> RequestedSweep:
     """Return what the rules need of a configuration that was read. where: the answer of `where_jobs_run`."""
-    stages = requested_stages(sweep)
+    empty = empty_stages(sweep)
+    stages = [name for name in requested_stages(sweep) if name not in empty]
     words = {name: value for name, value in overrides.items() if name != "parts"}
     return RequestedSweep(
         sweep=sweep,
@@ -272,7 +278,7 @@ def of_configuration(
         folder=Path(results) / sweep.sweep,
         declared=Path(results) / sweep.sweep,
         stages=stages,
-        derived=requested_derived(sweep),
+        derived=[*empty, *requested_derived(sweep)],
         files=input_files(sweep),
         options=" ".join(f"--{name} {shlex.quote(_word(value))}" for name, value in words.items()),
         code={**{name: stage_digest(name) for name in stages}, "tables": program_digest()},

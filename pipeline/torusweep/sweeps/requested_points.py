@@ -120,6 +120,12 @@ def requested_stages(sweep: Sweep) -> list[str]:
     return [name for name in STAGES if name in requested]
 
 
+def empty_stages(sweep: Sweep) -> list[str]:
+    """Names of the requested stages that have no points, by the configuration alone."""
+    chosen = [name for name in requested_stages(sweep) if STAGES[name].Choice and not sweep.papers]
+    return [name for name in chosen if not list(STAGES[name].requests((sweep.choice(name), None)))]
+
+
 def input_files(sweep: Sweep) -> list[str]:
     """Files on which results depend in addition to the configuration: those that it names, and papers' numbers."""
     return [
