@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -13,12 +14,21 @@ from torusweep.collectives.optimum import channels_in_words
 from torusweep.networks.names import terminal_names, texts_of
 from torusweep.networks.topology import Topology
 from torusweep.quantities import counted, four_digits, size_as_given
+from torusweep.questions.collectives.columns import COLLECTIVES
 from torusweep.questions.collectives.compared import Simulated
 from torusweep.questions.console import Columns, print_facts, print_note, print_rows
+from torusweep.questions.display import facts
 
 MOST_NODES = 12  # nodes of a cut, or terminals of a ring, that are listed
 RINGS = ("one_way_ring", "ring")
 Row = dict[str, Any]
+UNIT = "cycles for each flit of the size"
+OPTIMUM_LINES = (f"optimum: {{optimum:.7g}} {UNIT}",)
+BOUND_LINES = (f"bound: {{bound:.7g}} {UNIT}: no algorithm takes less", f"best known: {{cycles:.7g}} {UNIT} | none")
+LINES = (
+    *("bus bandwidth: {bus_bandwidth:.6g} flits/cycle/terminal", "terminals", "bottleneck", "because: {method}"),
+    "attained by: {attained_by}",
+)
 COLUMNS: Columns = {
     **{"bus_bandwidth:.5g": "bus bandwidth", "steps": "steps", "latency_hops": "hops"},
     lambda row: "{} → {}".format(*(row["busiest_link_names"] or row["busiest_link"])): "busiest link",
@@ -35,18 +45,17 @@ def print_collective(
     attained_by  algorithms that attain the optimum
     """
     best, *shown = rows
-    facts = _facts(best)
+    said: Row = {"bottleneck": _bottleneck(best)}
+    lines: tuple[str, ...] = BOUND_LINES + LINES
     if best["optimum"] is not None:
+        lines = OPTIMUM_LINES + LINES
         asked = {row["algorithm"] for row in shown}
         names = [name if name in asked else f"{name}, which --algorithm {name} adds" for name in attained_by]
-        all_asked = asked | left_out.keys() >= set(algorithms_for(best["operation"], [EVERY])) - {OPTIMUM}
-        none = (
-            "none of the algorithms here"
-            if all_asked
-            else f"{'not by those asked for; ' if shown else ''}--algorithm all tries them all"
-        )
-        facts.append(("attained by", ", ".join(names) or none))
-    print_facts(console, f"{best['operation']} on {best['topology']}", facts)
+        tried = asked | left_out.keys() >= set(algorithms_for(best["operation"], [EVERY])) - {OPTIMUM}
+        none = "none of the algorithms here" if tried else "not by those asked for; --algorithm all tries them all"
+        said["attained_by"] = ", ".join(names) or none
+    found = facts(best | said, COLLECTIVES, lines, {"bus_bandwidth": 0})
+    print_facts(console, f"{best['operation']} on {best['topology']}", found)
     share = "of bound" if best["optimum"] is None else "of optimum"
     columns = {**{_algorithm: "algorithm", "cycles:.6g": "cycles/flit", _share: share}, **COLUMNS}
     if any("simulated_cycles" in row for row in shown):
@@ -97,34 +106,20 @@ SIMULATED: Columns = {
 }
 
 
-def _facts(best: Row) -> list[tuple[str, str]]:
-    """(name, value) of the lines on the best of all algorithms: optimum, or bound and best known time, and proof."""
-    unit = "cycles for each flit of the size"
-    if best["optimum"] is not None:
-        facts = [("optimum", f"{best['optimum']:.7g} {unit}")]
-    else:
-        known = "none" if best["cycles"] is None else f"{best['cycles']:.7g} {unit}"
-        facts = [("bound", f"{best['bound']:.7g} {unit}: no algorithm takes less"), ("best known", known)]
-    if best["bus_bandwidth"]:
-        facts.append(("bus bandwidth", f"{best['bus_bandwidth']:.6g} flits/cycle/terminal"))
-    facts.append(("terminals", f"{best['terminals']:,}"))
-    return [*facts, *_proof(best), ("because", best["method"])]
-
-
-def _proof(best: Row) -> list[tuple[str, str]]:
+def _bottleneck(best: Row) -> str | None:
+    """Return in words what proves the bound: a cut, or a partition into several sets; None for a linear program."""
     nodes, parts = best["cut_nodes"], best["parts"]
     if nodes is None and parts is None:
-        return []
+        return None
     ways = channels_in_words(best["cut_capacity"], best["cut_bandwidth"])
     if nodes is None:
-        return [("bottleneck", f"{ways} between {parts:,} sets of nodes")]
+        return f"{ways} between {parts:,} sets of nodes"
     more = f" … ({len(nodes):,} nodes)" if len(nodes) > MOST_NODES else ""
     names = ", ".join(map(str, (best["cut_node_names"] or nodes)[:MOST_NODES])) + more
-    side = f"node {names}" if len(nodes) == 1 else f"nodes {names}"
-    verb = ("enter" if best["cut_enters"] else "leave") + ("s" if best["cut_capacity"] == 1 else "")
+    verb = ("enter" if best["cut_enters"] else "leave") + "s" * (best["cut_capacity"] == 1)
     terminals = best["cut_terminals"]
     data = "all of the data" if terminals == 1 else f"the data of {counted(terminals, 'terminal')}"
-    return [("bottleneck", f"{ways} that {verb} {side}, for {data}")]
+    return f"{ways} that {verb} node{'s' * (len(nodes) > 1)} {names}, for {data}"
 
 
 def _print_times(console: Console, rows: Sequence[Row]) -> None:
@@ -134,18 +129,18 @@ def _print_times(console: Console, rows: Sequence[Row]) -> None:
     if best["latency_unit"] is not None:
         wait = "the latencies of its links for each message" + (f", and {wait}" if best["latency"] else "")
     print_note(console, f"time in µs, and the fastest: {speed}, {wait}")
-    names = [row["algorithm"] for row in shown]
-    lines = []
-    for place, least in enumerate(best["times"]):
-        seconds = [row["times"][place]["seconds"] for row in shown]
-        times = dict(zip(names, map(_microseconds, seconds)))
-        fastest = names[seconds.index(min(seconds))] if seconds else ""
-        lines.append(
-            {"size": size_as_given(least["bytes"]), "least": _microseconds(least["seconds"]), **times, "best": fastest}
-        )
-    headings = {"size": "size", "least": "no less than", **{name: name for name in names}, "best": "fastest"}
-    print_rows(console, lines, headings)
+
+    def fastest(place: int) -> str:
+        return str(min(shown, key=lambda row: row["times"][place]["seconds"])["algorithm"]) if shown else ""
+
+    columns: Columns = {
+        lambda place: size_as_given(best["times"][place]["bytes"]): "size",
+        lambda place: _microseconds(best, place): "no less than",
+        **{partial(_microseconds, row): row["algorithm"] for row in shown},
+        fastest: "fastest",
+    }
+    print_rows(console, range(len(best["times"])), columns)
 
 
-def _microseconds(seconds: float) -> str:
-    return four_digits(1e6 * seconds)
+def _microseconds(row: Row, place: int) -> str:
+    return four_digits(1e6 * row["times"][place]["seconds"])

@@ -134,7 +134,7 @@ class Placements(Answer):
         path.write_text(json.dumps(value) + "\n")
 
     def print(self, console: Console, computed_by: str) -> None:
-        print_placements(console, self.machine, self.job, self.links, self.ranking, self.took)
+        print_placements(console, self.rows, self.machine, self.job, self.links, self.ranking, self.took)
 
     def heading(self) -> str:
         axes = axes_in_words(self.machine, list(self.job.axes), self.ranking.best[0])

@@ -101,30 +101,28 @@ def _wait(links: LinkSpeed) -> str:
 
 
 def print_placements(
-    console: Console, machine: Machine, job: Job, links: LinkSpeed, ranking: Ranking, took: float
+    console: Console,
+    rows: Sequence[dict[str, Any]],
+    machine: Machine,
+    job: Job,
+    links: LinkSpeed,
+    ranking: Ranking,
+    took: float,
 ) -> None:
-    """Print the best placement, the number of placements compared, the ranking, and the best placement's operations."""
+    """Print the best placement, the number of placements compared, the rows, and the best placement's operations."""
     best, plain = ranking.best[0], ranking.row_major
     names = list(job.axes)
     print_heading(console, f"{seconds_in_words(best.seconds)} a step: {axes_in_words(machine, names, best)}")
     console.print(Text(_loss(best, plain)))
-    compared = counted(ranking.compared, "placement")
-    routed = counted(ranking.routed, "order")
+    compared, routed = counted(ranking.compared, "placement"), counted(ranking.routed, "order")
     console.print(Text(f"{compared} compared in {duration(took)}; {routed} of axes routed, message by message"))
     console.print(Text(deadlock_in_words(machine, best)))
     console.print()
-    lines = [
-        {
-            "name": "row-major" if placement is plain else str(number),
-            "seconds": seconds_in_words(placement.seconds),
-            "over": f"{placement.seconds / best.seconds:.3f}",
-            "ties": "" if placement is plain else f"{placement.ties:,}",
-            **axes_of(machine, names, placement),
-        }
-        for number, placement in enumerate([*ranking.best, plain], 1)
-    ]
-    headings = {"name": "", "seconds": "a step", "over": "to the best", "ties": "ties", **dict(zip(names, names))}
-    print_rows(console, lines, headings, left=names)
+    headings: Columns = {
+        **{"placement": "", lambda row: seconds_in_words(row["seconds"]): "a step"},
+        **{"to_the_best:.3f": "to the best", "ties": "ties", **{name: name for name in names}},
+    }
+    print_rows(console, rows, headings, left=names)
     console.print()
     print_heading(console, "Operations of the best")
     columns = {**PHASES, lambda phase: link_in_words(machine, phase.link): "which", **ROUTES}
