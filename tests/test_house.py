@@ -422,3 +422,32 @@ def test_what_reads_tables_names_none():
 )
 def test_a_constant_that_names_tables_is_found_out(text: str, found: list[str]):
     assert naming_tables(ast.parse(text), {"loads", "cost", "routing"}) == found
+
+
+def assemblies(tree: ast.Module, columns: set[str]) -> list[str]:
+    """Functions with a mapping that names ten columns or more: each assembles rows."""
+    return [
+        function.name
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for part in ast.walk(function)
+        if isinstance(part, ast.Dict)
+        and len(columns & {key.value for key in part.keys if isinstance(key, ast.Constant)}) >= 10
+    ]
+
+
+def test_a_stage_assembles_its_rows_in_one_place():
+    """But for screen: rows of a design space have numbers of their own."""
+    found: dict[str, list[str]] = {name: [] for name in STAGES}
+    for name, stage in STAGES.items():
+        room = type(stage).__module__.removeprefix("torusweep.").rpartition(".")[0].replace(".", "/")
+        for module in modules().values():
+            found[name] += assemblies(module.tree, {one.name for one in stage.columns}) if module.room == room else []
+    assert all(found.values())
+    assert {name: own for name, own in found.items() if len(own) > 1} == {"screen": ["columns_of", "screen_lattices"]}
+
+
+@pytest.mark.parametrize(("columns", "found"), [("abcdefghij", ["row", "block"]), ("abcdefghi", [])])
+def test_a_second_place_that_assembles_rows_is_found_out(columns: str, found: list[str]):
+    same = f"return {dict.fromkeys(columns)}"
+    assert assemblies(ast.parse(f"def row():\n {same}\ndef block():\n {same}"), {*columns, "z"}) == found

@@ -16,8 +16,8 @@ from torusweep.questions.cost.packing import AUTOMATIC
 from torusweep.questions.cost.record import cost_record
 from torusweep.questions.layout import section as layout_of
 from torusweep.questions.layout.record import layout_record
-from torusweep.questions.loads.channels import record_of
 from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.record import record_of
 from torusweep.questions.screen import section as screen
 from torusweep.questions.screen.best import best_table
 from torusweep.questions.screen.spaces import Lattices, screen_space

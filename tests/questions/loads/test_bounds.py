@@ -12,8 +12,8 @@ from torusweep.errors import Refused
 from torusweep.networks.families import build
 from torusweep.questions.how import How
 from torusweep.questions.loads.bounds import bounds_of, pair_shares, representative_channels
-from torusweep.questions.loads.channels import record_of
 from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.record import record_of
 from torusweep.questions.loads.stage import QUESTION
 from torusweep.questions.stage import LazyNetwork
 from torusweep.routing import routing

@@ -14,8 +14,9 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.questions.how import How
 from torusweep.questions.loads import exact
-from torusweep.questions.loads.channels import channel_table, record_of
+from torusweep.questions.loads.channels import channel_table
 from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.record import record_of
 from torusweep.questions.loads.stage import loads
 from torusweep.routing.tables.objects import routing_of
 from torusweep.traffic import PATTERNS, Traffic, traffic

@@ -12,9 +12,9 @@ import torusweep as ts
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.questions.loads import monte_carlo
-from torusweep.questions.loads.channels import record_of
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import TrafficPackets, sampled_loads
+from torusweep.questions.loads.record import record_of
 from torusweep.traffic import traffic
 from torusweep.traffic.matrix import Traffic
 

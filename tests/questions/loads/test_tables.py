@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 from torusweep.all_columns import schema_of
 from torusweep.networks.families import build
-from torusweep.questions.loads.channels import channel_table, record_of
+from torusweep.questions.loads.channels import channel_table
 from torusweep.questions.loads.columns import CHANNEL_LOADS, LOADS
 from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.record import record_of
 
 from tests.questions.static.networks import as_networkx
 from tests.records import loads_record

@@ -16,8 +16,8 @@ from torusweep.networks.families import FAMILIES, plan
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.questions.cost.arithmetic import equal_cost
-from torusweep.questions.loads.channels import record_of
 from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.record import record_of
 from torusweep.questions.parameters import Spelled
 from torusweep.questions.stage import under
 from torusweep.questions.static.distances import terminal_distances, terminal_latencies

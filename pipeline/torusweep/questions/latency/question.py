@@ -38,8 +38,8 @@ from torusweep.questions.latency.table import (
 from torusweep.questions.latency.text import cost_in_words, latency_of, print_comparison, print_cubes, verdict
 from torusweep.questions.layout.placements import canonical, default_placement
 from torusweep.questions.layout.record import layout_record
-from torusweep.questions.loads.channels import record_of
 from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.record import record_of
 from torusweep.questions.question import Askable
 from torusweep.questions.stage import under
 from torusweep.questions.static.bisection import bisection_bounds

@@ -1,4 +1,4 @@
-"""Channel loads under one traffic pattern, and the rows of the tables `loads` and `channel_loads`.
+"""Channel loads under one traffic pattern, and the rows of the table `channel_loads`.
 
 The channel loads of each phase give the time and the bandwidth of a collective operation.
 
@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from torusweep.networks.physical import terminal_rates
-from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.questions.loads.columns import CHANNEL_LOADS, CHANNEL_NAMES, CHANNEL_RATES, LOADS
+from torusweep.networks.topology import Topology
+from torusweep.questions.loads.columns import CHANNEL_LOADS, CHANNEL_NAMES, CHANNEL_RATES
 from torusweep.tables.columns import arrow_schema
 from torusweep.traffic import Phase, Traffic
 from torusweep.traffic.given import NOTHING, Lost
@@ -144,6 +144,7 @@ class ChannelRates(NamedTuple):
 class ChannelLoads:
     """The load of every channel under one routing and traffic pattern.
 
+    For a block, `topology` is its `BlockNumbers`, and numbers are arrays with an entry for each network.
     routing, traffic   canonical spellings
     load        float64[N, P]: load of each port's channel, divided by its bandwidth; 0 for ports without a channel
     mean_hops   mean hops per injected flit; a flit to its own source counts with 0 hops, or with Valiant's detour
@@ -202,55 +203,6 @@ def at_terminals(topology: Topology, traffic: Traffic) -> tuple[float, float]:
     return ejected, sent
 
 
-def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, Any]:
-    """Return the row of the table `loads`. bounds: None if no bounds were requested."""
-    topology, estimate, operation, rates = loads.topology, loads.estimate, loads.collective, loads.rates
-    present = topology.ports != NO_PORT
-    load, kind = loads.load[present], topology.link_class[present]
-    flits = load if topology.bandwidth is None else load * topology.bandwidth[present]
-    mean, most = _mean_and_max(load) if len(load) else (0.0, 0.0)
-    saturation = 1 / most if most else None
-    ejection, injection = 1 / loads.ejected, 1 / loads.sent
-    classes = {topology.class_name(number): kind == number for number in np.unique(kind).tolist()}
-    values = {
-        "topology": topology.spelling,
-        "routing": loads.routing,
-        "traffic": loads.traffic,
-        "method": "exact" if estimate is None else "monte-carlo",
-        "max_channel_load": most,
-        "mean_channel_load": mean,
-        "saturation_load": saturation,
-        "ejection_load": ejection,
-        "injection_load": injection,
-        "terminal_saturation_load": min(load for load in (saturation, ejection, injection) if load is not None),
-        "link_utilization": mean / most if most else None,
-        "mean_hops": loads.mean_hops,
-        "stretch": loads.stretch,
-        "per_class_load": {name: dict(zip(("mean", "max"), _mean_and_max(load[own]))) for name, own in classes.items()},
-        "per_class_hops": {name: float(flits[own].sum()) / loads.injected for name, own in classes.items()},
-        "max_channel_load_stderr": None if estimate is None else estimate.stderr,
-        "max_channel_load_low": None if estimate is None else estimate.low,
-        "max_channel_load_low_stderr": None if estimate is None else estimate.low_stderr,
-        "packets": None if estimate is None else estimate.packets,
-        "seed": None if estimate is None else estimate.seed,
-        "phases": None if operation is None else [_phase(phase) for phase in operation.phases],
-        "collective_time": None if operation is None else operation.cycles_per_flit,
-        "bus_bandwidth": None if operation is None else operation.bus_bandwidth,
-        "terminal_bus_bandwidth": None if operation is None else operation.terminal_bus_bandwidth,
-        **(NO_BOUNDS if bounds is None else bounds)._asdict(),
-        "capacity_share": saturation / bounds.capacity if bounds and bounds.capacity and saturation else None,
-        "busiest_link_percent": float(rates.percent.max()) if rates is not None and len(rates.percent) else None,
-        "links_over_capacity": None if rates is None else rates.over,
-        **loads.lost.columns,
-    }
-    return {column.name: values[column.name] for column in LOADS}
-
-
-def _phase(phase: PhaseTime) -> dict[str, Any]:
-    columns = ("name", "volume", "steps", "max_channel_load")
-    return {**{name: getattr(phase, name) for name in columns}, "time": phase.cycles_per_flit}
-
-
 def channel_table(loads: ChannelLoads) -> pa.Table:
     """Return the rows of the table `channel_loads`: every channel once, in the order of nodes and ports."""
     topology = loads.topology
@@ -278,9 +230,3 @@ def channel_table(loads: ChannelLoads) -> pa.Table:
         columns |= {"carried": rates.carried, "capacity": rates.capacity, "percent": rates.percent}
         declared += CHANNEL_RATES
     return pa.table(columns, schema=arrow_schema(tuple(declared)))
-
-
-def _mean_and_max(load: np.ndarray) -> tuple[float, float]:
-    """Return (mean, maximum) of the loads, where rounding cannot lift the mean of equal loads above the maximum."""
-    most = float(load.max())
-    return min(float(load.mean()), most), most

@@ -23,11 +23,11 @@ from torusweep.questions.heeds import BY_LATENCY, BY_WEIGHT, given, heeds
 from torusweep.questions.how import How
 from torusweep.questions.loads import exact, monte_carlo, source
 from torusweep.questions.loads.bounds import bounds_of
-from torusweep.questions.loads.channels import ChannelLoads, channel_table, record_of
+from torusweep.questions.loads.channels import ChannelLoads, channel_table
 from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
-from torusweep.questions.loads.runs import loads_of_block
+from torusweep.questions.loads.record import loads_of_block, record_of
 from torusweep.questions.loads.text import LINES, USUAL, phases_said, print_classes
 from torusweep.questions.loads.trees import tree_loads
 from torusweep.questions.parameters import NOT_SWEPT, Absent, Swept
