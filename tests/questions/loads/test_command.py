@@ -55,8 +55,8 @@ def test_the_command_prints_the_channels():
 def test_the_command_prints_text():
     text = torusweep("loads", "pt(a=4)", "--traffic", "uniform")
     assert "\x1b" not in text
-    assert "1 flits/cycle/terminal" in text  # 4/a, Cámara et al. 2010, sec. 5.4
-    assert "66.67 %" in text
+    assert "1 flit/cycle/terminal" in text  # 4/a, Cámara et al. 2010, sec. 5.4
+    assert "66.67%" in text
     assert "x ████████████████████████████████████████ mean 1, max 1\n  y ████████████████████ " in text
     assert "no channel is used" in torusweep("loads", "lattice(matrix=[[1]])")
 
