@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from itertools import combinations
+from pathlib import Path
 from typing import Annotated
 
 import click
@@ -171,6 +172,21 @@ def test_screened_circulants_are_those_of_networkx():
         expected[f"circulant(n=13, steps=[{one}, {other}])"] = nx.average_shortest_path_length(graph)
     assert found == pytest.approx(expected)
     assert "… 16 rows" in torusweep("screen", "ring(k=5)", *asked)
+
+
+def test_listed_networks_are_screened_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "own.edges").write_text("0 1\n1 2\n2 0\n2 3\n")
+    rings = ["ring( k=5 )", "torus(k=2, n=3)", "mesh(k=3, n=2)", "circulant(n=9, steps=[1, 2])", "ring(k=5)"]
+    hosts = "faulty(ring(k=6), links=2)", "kautz(d=2, k=2)", "with_links(ring(k=4), bandwidths=[2])"
+    listed = [*rings, *hosts, str(tmp_path / "own.edges"), nx.petersen_graph(), ts.network("rtt(a=2)")]
+    found = ts.screen(listed)
+    assert found.rows == [ts.network(one).screen().record for one in listed]
+    assert len(found.unheeded) == 0
+    with monkeypatch.context() as unbuilt:
+        unbuilt.setattr("torusweep.networks.families.realise", None)
+        assert ts.screen(rings).rows == found.rows[: len(rings)]
+        with pytest.raises(ts.BadInput, match=r"ring\(k=1\): k=1: expected ≥ 2"):
+            ts.screen([*rings, "ring(k=1)"])
 
 
 @pytest.mark.parametrize(

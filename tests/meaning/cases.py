@@ -17,6 +17,7 @@ from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
 from torusweep.questions import QUESTIONS, question_named
 from torusweep.questions.how import How
+from torusweep.questions.stage import LazyNetwork
 
 from tests.workloads import chakra_files
 
@@ -130,7 +131,7 @@ class Case(NamedTuple):
         """The answer. Raises BadInput."""
         values = dict(self.values)
         others = [replace(topology, spelling=f"{topology.spelling} again")] * (values.pop("networks", 1) - 1)
-        several = [topology, *others]
+        several = [*map(LazyNetwork.of, [topology, *others])]
         return self.asked.answer(several if self.asked.about == "networks" else topology, HOW, values)
 
 

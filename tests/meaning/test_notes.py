@@ -11,6 +11,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.questions import question_named
 from torusweep.questions.how import How
+from torusweep.questions.stage import LazyNetwork
 from torusweep.run import command
 
 from tests.faults.command_line import torusweep
@@ -106,7 +107,9 @@ def test_what_is_refused_is_refused(question: str, attribute: str):
     built = build(network[attribute])
     with pytest.raises(BadInput):
         asked.answer(
-            [built] if asked.about == "networks" else built, How(), {"axes": "tp=16"} if question == "place" else {}
+            [LazyNetwork.of(built)] if asked.about == "networks" else built,
+            How(),
+            {"axes": "tp=16"} if question == "place" else {},
         )
 
 

@@ -6,6 +6,7 @@ import pytest
 import torusweep as ts
 from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
 from torusweep.questions.how import How
+from torusweep.questions.stage import LazyNetwork
 
 ENDLESS = 10**5000
 NUMBERS = [
@@ -21,7 +22,9 @@ def test_a_number_of_5001_digits_is_refused_by_its_digits(name: str, parameter: 
     question = question_named(name)
     network = ts.network("ring(k=8)").topology
     with pytest.raises(ts.BadInput, match=rf"{parameter}: expected numbers below 2⁶⁴, got one of 5,001 digits$"):
-        question.answer(network if question.about == "network" else [network], How(), {parameter: ENDLESS})
+        question.answer(
+            network if question.about == "network" else [LazyNetwork.of(network)], How(), {parameter: ENDLESS}
+        )
 
 
 @pytest.mark.parametrize(

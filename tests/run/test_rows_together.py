@@ -16,10 +16,10 @@ from torusweep.networks.seed_runs import SeedRun, first_of, in_parts, spellings_
 from torusweep.questions.how import How
 from torusweep.questions.loads.stage import LoadsRequest
 from torusweep.questions.screen.stage import ScreenRequest
-from torusweep.questions.stage import LazyNetwork
+from torusweep.questions.stage import FEW, LazyNetwork
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.stages import STAGES
-from torusweep.sweeps.points import FEW, Partly, Point, rows_of_many
+from torusweep.sweeps.points import Partly, Point, rows_of_many
 
 NETWORKS = [
     *(spelling for choices in SMALL.values() for spelling in choices.values()),

@@ -45,8 +45,9 @@ from torusweep.questions.screen.certificate import check_exhaustion, exhaustion_
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space
-from torusweep.questions.screen.stage import network_row
-from torusweep.questions.stage import under
+from torusweep.questions.screen.stage import QUESTION as SCREENED
+from torusweep.questions.screen.stage import ScreenRequest
+from torusweep.questions.stage import LazyNetwork, rows_of_list, under
 from torusweep.tables.columns import Column, arrow_schema
 
 OBJECTIVE = "torusweep.questions.screen.best:OBJECTIVES"
@@ -242,7 +243,7 @@ def best(
     chosen = objectives(minimise, maximise)
     space = _space(nodes, dimensions, circulant_steps)
     space.check()
-    others = [network_row(build(spelling), how) for spelling in dict.fromkeys(beside)]
+    others = rows_of_list(SCREENED, [*map(LazyNetwork, dict.fromkeys(beside))], ScreenRequest(), how)
     with under("cost_model"):
         # what is wrong with it is said before the search
         model = None if cost_model is None else readable(str(cost_model))

@@ -105,8 +105,8 @@ def _answered(question: Askable, asides: list[Aside], certified: bool, given: di
     for text in topologies if topology is None else (topology,):
         network = LazyNetwork(question.network_meant(text, values))
         question.estimate(network, values)  # which refuses it before arrays are made
-        networks.append(network.topology)
-    first = networks[0] if networks else None
+        networks.append(network)
+    first = networks[0].topology if networks else None
     if backend == "auto":
         chosen = "numpy" if question.is_quick(first, use_symmetry, values) else backend_of_calls(backend)
     if asides:

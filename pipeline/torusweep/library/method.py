@@ -22,6 +22,7 @@ from torusweep.questions.deadlock.rules import RULES
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Parameter, declared
 from torusweep.questions.question import Askable
+from torusweep.questions.stage import LazyNetwork
 
 
 class Method:
@@ -47,9 +48,10 @@ def function_of(question: Any, network: Callable[[Any], Any]) -> Any:
     network   function that makes a `Network` from a spelling, a file or a graph
     """
 
-    def networks(given: Any, values: dict[str, Any]) -> list[Any]:
+    def networks(given: Any, values: dict[str, Any]) -> list[LazyNetwork]:
         several = given if isinstance(given, list | tuple) else [given]
-        return [network(question.network_meant(one, values) if isinstance(one, str) else one) for one in several]
+        meant = (question.network_meant(one, values) if isinstance(one, str) else one for one in several)
+        return [LazyNetwork(one) if isinstance(one, str) else LazyNetwork.of(network(one).topology) for one in meant]
 
     return _function(question, "networks" if question.about else "", networks)
 
@@ -84,9 +86,8 @@ def _function(question: Any, first: str, networks: Callable[[Any, dict[str, Any]
             shown = one_line(repr(backend), 60)
             raise BadInput(f"backend={shown}: expected one of {', '.join(BACKENDS)}{close}; auto suits most")
         if first != "self":
-            topologies = None if about is None else [network.topology for network in about]
-            return question.answer(topologies, How(backend), given)
-        asked = [about.topology] if question.about == "networks" else about.topology
+            return question.answer(about, How(backend), given)
+        asked = [LazyNetwork.of(about.topology)] if question.about == "networks" else about.topology
         return question.answer(asked, How(backend), given).labelled(about.labels)
 
     asked.__name__ = asked.__qualname__ = called

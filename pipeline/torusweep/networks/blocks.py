@@ -77,15 +77,9 @@ def block_of_run(run: SeedRun) -> Block:
         return one_by_one(spellings)
     exists = [place not in wired.refused for place in range(run.size)]
     planned = plan(spellings[exists.index(True)])[1] if any(exists) else None
-    return Block(
-        spellings,
-        wired.ports,
-        wired.link_class,
-        wired.capacity,
-        wired.terminals,
-        [planned if there else None for there in exists],
-        {place: BadInput(f"{spellings[place]}: {reason}") for place, reason in wired.refused.items()},
-    )
+    plans = [planned if there else None for there in exists]
+    refused = {place: BadInput(f"{spellings[place]}: {reason}") for place, reason in wired.refused.items()}
+    return Block(spellings, wired.ports, wired.link_class, wired.capacity, wired.terminals, plans, refused)
 
 
 def one_by_one(spellings: Sequence[str]) -> Block:
@@ -120,13 +114,13 @@ def _listed(networks: list[tuple[str, Plan]], memory: int | None) -> Block:
     alike = defaultdict[Hashable, list[int]](list)
     for place, (spelling, planned) in enumerate(networks):
         check_size(spelling, planned, default_memory() if memory is None else memory)
-        alike[planned.wire.alike if isinstance(planned.wire, UnitSteps) else place].append(place)
+        steps = planned.wire if isinstance(planned.wire, UnitSteps) else None
+        alike[(steps.shape.order, steps.directed) if steps else place].append(place)
     found = []
     for places in alike.values():
         spellings, plans = zip(*(networks[place] for place in places))
-        steps = [planned.wire for planned in plans if isinstance(planned.wire, UnitSteps)]
-        if steps:
-            wired = wirings_of_steps(steps)
+        if wires := [planned.wire for planned in plans if isinstance(planned.wire, UnitSteps)]:
+            wired = wirings_of_steps(wires)
             found.append(Block([*spellings], wired.ports, wired.link_class, None, wired.terminals, [*plans], {}))
         else:
             found.append(alone(built(spellings[0], plans[0], memory, alone=False)))

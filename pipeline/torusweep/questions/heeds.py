@@ -16,6 +16,7 @@ import numpy as np
 from torusweep.networks.topology import Plan, Topology
 from torusweep.quantities import counted, rate, time
 from torusweep.questions import QUESTIONS, question_named
+from torusweep.questions.stage import LazyNetwork
 
 ABOUT = """# What each answer heeds
 
@@ -42,12 +43,12 @@ class Attribute(NamedTuple):
 
     meaning  meaning of the attribute, for docs/heeds.md
     said     function of a plan that returns the attribute's value in words; "" if the plan does not have it
-    arrays   function of a network that returns the same from its arrays; "" if they do not have it
+    arrays   function of a network that returns the same from its arrays; "" if they do not have it; None: as planned
     """
 
     meaning: str
     said: Callable[[Plan], str] = lambda plan: ""
-    arrays: Callable[[Topology], str] = lambda topology: ""
+    arrays: Callable[[Topology], str] | None = None
 
 
 def _range(values: Iterable[Fraction | int], thing: str) -> str:
@@ -153,7 +154,7 @@ BY_WEIGHT: Heeds = heeds("weight", "with routing weighted", _weighted("weight"))
 BY_LATENCY: Heeds = heeds("latency", "with routing weighted(by=latency)", _weighted("latency"))
 
 
-def left_out(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any]) -> dict[str, str]:
+def left_out(heeded: Heeds, network: Plan | LazyNetwork, values: Mapping[str, Any]) -> dict[str, str]:
     """The ATTRIBUTES of a network that an answer does not take into account: name → the attribute's value in words.
 
     heeded   declarations of the question
@@ -164,13 +165,13 @@ def left_out(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any])
     found = {}
     for name, attribute in ATTRIBUTES.items():
         if not (name in heeded and heeded[name].holds(values)):
-            arrays = attribute.arrays(network) if isinstance(network, Topology) else ""
+            arrays = "" if isinstance(network, Plan) or not attribute.arrays else attribute.arrays(network.topology)
             found[name] = arrays or attribute.said(plan)
     return {name: words for name, words in found.items() if words}
 
 
 def note_of(
-    heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any], of: str = "", *, assumed: bool = True
+    heeded: Heeds, network: Plan | LazyNetwork, values: Mapping[str, Any], of: str = "", *, assumed: bool = True
 ) -> str:
     """The note to print with an answer: which attributes it leaves out, and which missing numbers were assumed.
 

@@ -140,7 +140,7 @@ class Askable:
 
     def answer(
         self,
-        asked: Topology | Sequence[Topology] | None,
+        asked: Topology | Sequence[LazyNetwork] | None,
         how: How,
         given: Mapping[str, Any],
         written: Callable[[str], str] = str,
@@ -171,12 +171,12 @@ class Askable:
             if words == str(refusal):
                 raise
             raise type(refusal)(words) from None
-        networks = asked if isinstance(asked, Sequence) else [] if asked is None else [asked]
-        told = self.notes({network.spelling: network for network in networks}, values, answer.heeded)
+        networks = [LazyNetwork.of(asked)] if isinstance(asked, Topology) else asked or ()
+        told = self.notes({network.planned[0]: network for network in networks}, values, answer.heeded)
         return replace(answer, unheeded=told) if told else answer
 
     def notes(
-        self, networks: Mapping[str, Plan | Topology], values: Mapping[str, Any], heeded: Sequence[str] = ()
+        self, networks: Mapping[str, Plan | LazyNetwork], values: Mapping[str, Any], heeded: Sequence[str] = ()
     ) -> dict[str, str]:
         """Notes on the attributes that the answer leaves out: the spelling of each network that has such → its note.
 
@@ -290,7 +290,7 @@ class Question(Askable, Stage):
 
     def rows(self, network: LazyNetwork, request: Any, how: How) -> Rows:
         values = self.values_in(request)
-        asked = [network.topology] if self.about == "networks" else network.topology
+        asked = [network] if self.about == "networks" else network.topology
         found = type(self).ask(asked, how, **self._taken(values)).json
         return found if isinstance(found, list) else [found]
 

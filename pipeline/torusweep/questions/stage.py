@@ -6,6 +6,7 @@ networks.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -20,6 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from torusweep.errors import BadInput
 from torusweep.networks.families import built, plan
+from torusweep.networks.seed_runs import count_of
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.how import How
 from torusweep.tables.columns import Column
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from torusweep.charts.section import Chapter
     from torusweep.tables.rows import Tables
 
+FEW = 4  # number of networks from which computing them together takes less time than one by one
 MOST_NUMBERS = 1_000_000  # of a range
 RANGE_EXAMPLE = "{from: 0.1, to: 0.9, step: 0.1}"
 MOST_NODES = 2**31 - 1  # node numbers are 32-bit
@@ -302,3 +305,36 @@ class Stage(Protocol):
         if room and find_spec(f"{room}.section"):
             drawn = resolve_name(f"{room}.section:section")(tables)
         return drawn
+
+
+def alike(
+    stage: Stage, points: Sequence[tuple[str, LazyNetwork, Any]]
+) -> dict[tuple[int, ...], list[tuple[str, Plan]]]:
+    """Places of points whose networks are computed together → (topology, plan of the first network) of each point.
+
+    points   (topology, which is a network or a run of seeds; its first network; request)
+    """
+    found = defaultdict[Any, dict[int, tuple[str, Plan]]](dict)
+    for place, (topology, first, request) in enumerate(points):
+        shape = attempt(stage.together, first, request)
+        unlike = shape is None or isinstance(shape, Exception)
+        if not (unlike or first.plan.hosts_end or first.plan.link_latencies):  # blocks have no arrays for these
+            found[request, shape][place] = topology, first.plan
+    enough = (own for own in found.values() if sum(count_of(topology) for topology, _ in own.values()) >= FEW)
+    return {tuple(own): list(own.values()) for own in enough}
+
+
+def rows_of_list(stage: Stage, networks: Sequence[LazyNetwork], request: Any, how: How) -> list[dict[str, Any]]:
+    """Compute the rows of networks for one request: a row for each network, in order.
+
+    Those that are not built yet are computed together, as in a sweep. Raises what `Stage.rows` raises for one of them.
+    """
+    found: dict[int, Any] = {}
+    unbuilt = [place for place, network in enumerate(networks) if "topology" not in vars(network)]
+    points = [(networks[place].planned[0], networks[place], request) for place in unbuilt]
+    for places, some in alike(stage, points).items():
+        found |= zip([unbuilt[place] for place in places], stage.rows_of_block(some, request, how).to_pylist())
+    for place, network in enumerate(networks):
+        if place not in found:
+            found[place] = stage.rows(network, request, how)[0]
+    return [found[place] for place in range(len(networks))]

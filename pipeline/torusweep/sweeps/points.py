@@ -23,7 +23,7 @@ from torusweep.networks.families.graph_files import files_of
 from torusweep.networks.seed_runs import Networks, count_of, first_of, pieces, seed_run, spellings_of
 from torusweep.networks.topology import Plan
 from torusweep.questions.how import How
-from torusweep.questions.stage import LazyNetwork, Rows, attempt
+from torusweep.questions.stage import LazyNetwork, Rows, alike, attempt
 from torusweep.stages import STAGES
 from torusweep.tables import shards, store
 from torusweep.tables.columns import arrow_schema
@@ -32,7 +32,6 @@ from torusweep.tables.parquet import arrow_places
 from torusweep.tables.rows import numbers
 
 MOST_NETWORKS = 1 << 14  # networks of a run in a batch; their rows take some MB
-FEW = 4  # number of networks from which computing them together takes less time than one by one
 
 
 class Estimate(NamedTuple):
@@ -214,7 +213,9 @@ def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Excep
     tables: dict[int, list[pa.Table]] = {place: [] for place in range(len(points))}
     failed: dict[int, dict[Point, Exception]] = {place: {} for place in tables}
     alone = set(tables)
-    for places, shared in _alike(points, options).items():
+    firsts = [LazyNetwork(first_of(point.topology), options.memory) for point in points]
+    asked = [(point.topology, first, point.request) for point, first in zip(points, firsts)]
+    for places, shared in alike(stage, asked).items():
         whole = attempt(_keyed_block, [points[place] for place in places], shared, options)
         if not isinstance(whole, Exception):  # points that failed together are computed one by one below
             alone -= {*places}
@@ -242,21 +243,6 @@ def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Excep
         else:
             tables[network.place].append(one)
     return [_outcome(point, tables[place], failed[place]) for place, point in enumerate(points)]
-
-
-def _alike(points: Sequence[Point], options: How) -> dict[tuple[int, ...], list[tuple[str, Plan]]]:
-    """Indices of points whose networks are computed together → (topology, plan of the first network) of each point."""
-    stage, found = STAGES[points[0].stage], defaultdict[Any, dict[int, tuple[str, Plan]]](dict)
-    for place, point in enumerate(points):
-        first = LazyNetwork(first_of(point.topology), options.memory)
-        shape = attempt(stage.together, first, point.request)
-        if shape is None or isinstance(shape, Exception):
-            continue
-        if not first.plan.hosts_end and not first.plan.link_latencies:  # blocks have no arrays for these
-            found[point.request, shape][place] = point.topology, first.plan
-    return {
-        tuple(own): list(own.values()) for own in found.values() if networks_of(points[place] for place in own) >= FEW
-    }
 
 
 def _keyed_block(points: Sequence[Point], networks: list[tuple[str, Plan]], options: How) -> list[pa.Table]:

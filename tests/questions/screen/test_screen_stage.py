@@ -112,7 +112,7 @@ def one_by_one(points: Sequence[Point], options: How) -> list[pa.Table]:
 @pytest.mark.parametrize("few", [4, NEVER])
 def test_rows_of_many_are_those_of_each(points, options, few, monkeypatch):
     """To the byte, whether a batch is computed together or one by one."""
-    monkeypatch.setattr("torusweep.sweeps.points.FEW", few)
+    monkeypatch.setattr("torusweep.questions.stage.FEW", few)
     found = rows_of_many(points, options)
     for point, rows, alone in zip(points, found, one_by_one(points, options), strict=True):
         assert isinstance(rows, pa.Table), (point, rows)
@@ -136,7 +136,7 @@ def test_symmetries_are_proved_once_for_a_row(monkeypatch):
 
 @pytest.mark.parametrize("few", [4, NEVER])
 def test_a_network_that_fails_fails_alone(points, monkeypatch, few):
-    monkeypatch.setattr("torusweep.sweeps.points.FEW", few)
+    monkeypatch.setattr("torusweep.questions.stage.FEW", few)
     good = one_by_one(points, How("numba"))
     bad = {
         0: (Point("screen", 'graph(path="nowhere.edges")', ScreenRequest()), BadInput, "nowhere.edges"),

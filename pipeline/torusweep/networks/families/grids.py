@@ -9,7 +9,7 @@ The module also wires lists of links, for networks whose routers have several te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Annotated, Any, NamedTuple
@@ -128,11 +128,6 @@ class UnitSteps:
     wrap: tuple[bool, ...]
     directed: bool = False
 
-    @property
-    def alike(self) -> Hashable:
-        """A key that is equal for wirings that `wirings_of_steps` makes together."""
-        return self.shape.order, self.directed
-
     def __call__(self) -> Wiring:
         sides = self.shape.sides
         if 1 in sides or self.shape != box(sides):
@@ -143,16 +138,15 @@ class UnitSteps:
             for step in (1,) if self.directed or side == 2 else (1, -1):
                 column = neighbour(sides, dimension, step)
                 if not self.wrap[dimension] and side > 2:
-                    column = np.where(
-                        digit(sides, dimension) != (side - 1 if step == 1 else 0), column, np.int32(NO_PORT)
-                    )
+                    end = digit(sides, dimension) == (side - 1 if step == 1 else 0)
+                    column = np.where(end, np.int32(NO_PORT), column)
                 columns.append(column)
                 classes.append(dimension)
         return wiring(columns, classes)
 
 
 def wirings_of_steps(steps: Sequence[UnitSteps]) -> Wirings:
-    """Return the arrays of networks that are `alike`; of different sizes, too: smaller ones are padded (`Wirings`)."""
+    """Return the arrays of networks of equal `shape.order` and `directed`. Smaller ones are padded (`Wirings`)."""
     shape, directed = stacked([each.shape for each in steps]), steps[0].directed
     nodes = np.array([[prod(each.shape.sides)] for each in steps])
     everyone = np.arange(nodes.max(), dtype=np.int32)

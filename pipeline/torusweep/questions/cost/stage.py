@@ -169,7 +169,7 @@ class ModelFile(Answer):
 
 
 def cost(
-    networks: Sequence[Topology],
+    networks: Sequence[LazyNetwork],
     how: How,
     model: Annotated[str | Path, COST_MODEL, Swept(column="cost_model")] = DEFAULT_MODEL,
     packing: Annotated[str, PACKING] = AUTOMATIC,
@@ -202,7 +202,7 @@ def cost(
     >>> [row["topology"] for row in ts.cost(["torus", "slim_fly"], terminals=200).rows]
     ['slim_fly(q=5, terminals=4)', 'torus(radices=[6, 6, 6])']
     """
-    distinct = list({network.spelling: network for network in networks}.values())
+    distinct = list({network.planned[0]: network.topology for network in networks}.values())
     with under("model"):
         name = readable(str(model))
     if not distinct:

@@ -41,7 +41,7 @@ from torusweep.questions.layout.record import layout_record
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.record import record_of
 from torusweep.questions.question import Askable
-from torusweep.questions.stage import under
+from torusweep.questions.stage import LazyNetwork, under
 from torusweep.questions.static.bisection import bisection_bounds
 from torusweep.questions.static.connectivity import components
 from torusweep.questions.static.distances import terminal_distances
@@ -210,7 +210,7 @@ class Cubes(Records):
 
 
 def latency(
-    networks: Sequence[Topology],
+    networks: Sequence[LazyNetwork],
     how: How,
     *,
     model: Annotated[Literal["parhami-kwai-2004", "dally-1990"], Meaning("model of latency")] = "parhami-kwai-2004",
@@ -247,14 +247,14 @@ def latency(
         raise BadInput(str(error)) from None
 
 
-def _networks(networks: Sequence[Topology], how: How, given: Row) -> Latency | Latencies:
+def _networks(networks: Sequence[LazyNetwork], how: How, given: Row) -> Latency | Latencies:
     """Answer by the model of Parhami & Kwai: all numbers of one network, or a comparison of several."""
     if not networks:
         raise BadInput('expected a topology, got none; as in torusweep latency "torus(k=16, n=3)" --rate 0.01')
     entry = entry_with(PARHAMI_KWAI, given, rates=given.get("rate", 0.0))
     cost: Constraint = entry.constraint
     inputs, widths, placements, limits = [], [], [], []
-    for topology in networks:
+    for topology in (network.topology for network in networks):
         with how.progress.wait(f"{topology.spelling}: distances{', cuts' if cost.norm == 'bisection' else ''}"):
             static = static_of(topology, cost, backend=how.backend)
             placement = placement_of(cost, topology.family)
@@ -284,7 +284,7 @@ def _limits(static: Row, reason: str) -> list[str]:
     return limits
 
 
-def _cubes(networks: Sequence[Topology], given: Row) -> Cubes:
+def _cubes(networks: Sequence[LazyNetwork], given: Row) -> Cubes:
     """Answer by the model of Dally: cubes of all dimensions, and the one of the given or best dimension."""
     if networks or "nodes" not in given:
         got = f"the topology {networks[0].spelling}" if networks else "neither"

@@ -26,7 +26,7 @@ from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.runs import ScreenedNetwork, columns_of
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, in_parts, screen_space, space_of
-from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, under
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, rows_of_list, under
 from torusweep.questions.static.blocks import row_of, shape, table_of_block
 from torusweep.tables.columns import arrow_schema
 
@@ -57,11 +57,6 @@ class Screened(Records):
     def print(self, console: Console, computed_by: str) -> None:
         console.print(Text(repr(self)), soft_wrap=True)
         print_note(console, f"computed by {computed_by}")
-
-
-def network_row(network: Topology, options: How) -> dict[str, Any]:
-    """Return a network's row: distances as in `static`, loads as in `loads`; loads are null if it is not connected."""
-    return row_of(SCREEN, columns_of(ScreenedNetwork(network, options)))
 
 
 def spaces_of(
@@ -113,7 +108,7 @@ class Screen(NetworkChoice):
 
 
 def screen(
-    networks: Sequence[Topology],
+    networks: Sequence[LazyNetwork],
     how: How,
     *,
     family: Annotated[
@@ -144,7 +139,8 @@ def screen(
 ) -> Screened:
     """The few numbers that choose among design spaces and networks: distances, loads, and their bounds.
 
-    The traffic is uniform, on all shortest paths. `best` answers which graph of a size is the best one.
+    The traffic is uniform, on all shortest paths. `best` answers which graph of a size is the best one. A list of many
+    networks takes less time than one after the other: small ones are computed together.
 
     >>> import torusweep as ts
     >>> min(row["mean_distance"] for row in ts.screen(family="lattices", dimensions=2, nodes=32).rows)
@@ -167,7 +163,7 @@ def screen(
     if (count := sum(_row_count(space, classes) for space in spaces)) > MOST_ROWS:
         raise Refused(f"expected at most {MOST_ROWS:,} rows, got about {count:,}; ask for fewer sizes, or in a sweep")
     with how.progress.wait("distances and loads: large design spaces and networks take minutes"):
-        rows = [network_row(network, how) for network in networks]
+        rows = rows_of_list(QUESTION, networks, ScreenRequest(), how)
         rows += [row for space in spaces for row in _rows_of(space, classes, how).to_pylist()]
     return Screened(rows)
 
@@ -249,7 +245,7 @@ class ScreenQuestion(Question):
     def rows(self, network: LazyNetwork, request: ScreenRequest, options: How) -> Rows:
         space = space_of(network.spelling)
         if space is None:
-            return [network_row(network.topology, options)]
+            return [row_of(SCREEN, columns_of(ScreenedNetwork(network.topology, options)))]
         return _rows_of(space, request.each == "class", options)
 
     def together(self, network: LazyNetwork, request: ScreenRequest) -> Hashable:
