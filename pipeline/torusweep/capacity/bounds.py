@@ -86,6 +86,7 @@ def worst_permutation(
     shares: np.ndarray | Callable[[int], np.ndarray],
     channels: Iterable[int] | None = None,
     capacity: np.ndarray | None = None,
+    at: np.ndarray | None = None,
 ) -> WorstCase:
     """Find the permutation of terminals that loads any channel most.
 
@@ -93,6 +94,8 @@ def worst_permutation(
               (above 1 if a route uses it twice); or a function from c to float64[T, T], called once per channel
     channels  numbers of the channels to examine; by default all rows of an array; required if `shares` is a function
     capacity  float64[A]  flits per cycle of each channel, with its parallel links together; by default 1
+    at        int64[T]  the row and the column of a share that belong to each terminal, such as its router; by default,
+                        row and column t belong to terminal t
 
     No traffic whose row and column sums are at most 1 loads a channel more, since such a traffic is dominated by a
     convex combination of permutations (Birkhoff & von Neumann) and the load is linear. So the throughput 1/load is
@@ -125,6 +128,7 @@ def worst_permutation(
                 f"shares of channel {channel}: expected a square matrix of shares ≥ 0, got {_describe(weight)};"
                 " check the routing"
             )
+        weight = weight if at is None else weight[np.ix_(at, at)]
         bandwidth = 1.0 if capacity is None else float(capacity[channel])
         most = min(weight.max(axis=0, initial=0).sum(), weight.max(axis=1, initial=0).sum()) / bandwidth
         if worst is not None and most <= worst.load * (1 + 1e-12):

@@ -113,8 +113,8 @@ def _resolve(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]
     except BadInput as refusal:
         if not spelling.strip().lower().startswith(("worst", "adversar")):
             raise
-        worst = "bounds of loads find the worst permutation of a routing, and its worst_case_saturation_load"
-        raise BadInput(f"{refusal}; {worst}; on a dragonfly group_shift is that of minimal routing") from None
+        worst = "'torusweep loads --bounds --worst-permutation FILE' finds the worst permutation of a routing"
+        raise BadInput(f'{refusal}; {worst}, and demand(path="FILE") takes it') from None
 
 
 __all__ = [

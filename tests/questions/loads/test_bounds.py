@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torusweep as ts
 from torusweep.capacity import worst_permutation
-from torusweep.errors import Refused
+from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
+from torusweep.networks.topology import no_symmetries
 from torusweep.questions.how import How
 from torusweep.questions.loads.bounds import bounds_of, pair_shares, representative_channels
 from torusweep.questions.loads.exact import exact_loads
@@ -18,6 +22,7 @@ from torusweep.questions.loads.stage import QUESTION
 from torusweep.questions.stage import LazyNetwork
 from torusweep.routing import routing
 
+from tests.networks import plain_hosts as plain
 from tests.routing.plain_routes import routes_between
 
 SHARES = [
@@ -78,6 +83,61 @@ def test_known_worst_permutations(network: str, name: str, worst: float):
 
 
 @pytest.mark.parametrize(
+    ("network", "name", "worst"),
+    [
+        # Kim et al. 2008, sec. 4.2: the a · p terminals of a group share one global channel
+        ("dragonfly(a=4, p=2, h=2)", "by_group", 1 / 8),
+        # three of a switch's terminals send to those of the three other switches that share the last digit, over one link
+        ("xgft(down=[1, 4, 4], up=[1, 1, 4])", "d_mod_k", 1 / 3),
+        ("fat_tree(k=4, n=3)", "minimal", 1.0),  # packets are spread over all links up
+        ("concentrated(ring(k=4), terminals=3)", "dimension_order(tie=positive)", 1 / 6),  # two hops, from three each
+        ("full_mesh(radices=[5], terminals=4)", "minimal", 1 / 4),
+    ],
+)
+def test_worst_permutations_of_several_terminals_a_router(network: str, name: str, worst: float, tmp_path: Path):
+    found = ts.network(network).loads(name, bounds=True)
+    assert found.record["worst_case_saturation_load"] == pytest.approx(worst, rel=1e-12)
+    pq.write_table(found.worst_permutation, tmp_path / "worst.parquet")
+    traffic = f'demand(path="{tmp_path / "worst.parquet"}")'
+    assert ts.network(network).loads(name, traffic).saturation_load == pytest.approx(worst, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["minimal", "minimal_ecmp"])
+@pytest.mark.parametrize("seed", [3, 5, 6, 7])
+def test_worst_permutations_of_hosts_by_enumeration(seed: int, name: str):
+    """Hosts forward nothing, and one may have two terminals: plain paths of each pair, over all permutations."""
+    topology, divide = plain.fabric(seed), plain.by_paths if name == "minimal" else plain.by_next_hops
+    of_pair = {pair: divide(plain.minimal_paths(topology, *pair)) for pair in {*plain.pairs(topology)}}
+    channels = {channel: place for place, channel in enumerate({c for shares in of_pair.values() for c in shares})}
+    at = topology.terminals.tolist()
+    shares = np.zeros((len(at), len(at), len(channels)))
+    for s, t in permutations(range(len(at)), 2):
+        for channel, share in of_pair.get((at[s], at[t]), {}).items():
+            shares[s, t, channels[channel]] += share
+    most = max(shares[range(len(at)), order].sum(axis=0).max() for order in permutations(range(len(at))))
+    found = bounds_of(exact_loads(topology, routing=name))
+    assert found.worst_case_saturation_load == pytest.approx(1 / most, rel=1e-12)
+    assert shares[range(len(at)), found.worst_permutation].sum(axis=0).max() == pytest.approx(most, rel=1e-12)
+
+
+def test_terminals_at_some_nodes_of_a_regular_network():
+    """Routes are alike from every node, but two nodes alone have terminals, two each."""
+    ring = build("ring(k=6)")
+    plan = replace(ring.plan, symmetries=no_symmetries)
+    ring = replace(ring, plan=plan, terminals=np.array([1, 1, 2, 2], np.int32))
+    assert bounds_of(exact_loads(ring, routing="dimension_order")).worst_case_saturation_load == 1 / 2
+
+
+@pytest.mark.parametrize(
+    ("network", "bounds", "expected"),
+    [("ring(k=5)", False, "expected bounds=True"), ("without(ring(k=3), nodes=[0, 1])", True, "there are no channels")],
+)
+def test_a_worst_permutation_that_was_not_sought(network: str, bounds: bool, expected: str):
+    with pytest.raises(BadInput, match=expected):
+        _ = ts.network(network).loads(bounds=bounds).worst_permutation
+
+
+@pytest.mark.parametrize(
     ("network", "name", "capacity", "cut", "effective"),
     [
         ("torus(k=8, n=2)", "dimension_order", 1.0, 16, 16.0),  # 8/k
@@ -117,5 +177,5 @@ def test_a_sweep_has_a_row_where_a_command_refuses_bounds():
 def test_bounds_that_are_too_large_are_null_with_a_reason():
     bounds = bounds_of(exact_loads(build("mesh(k=40, n=2)"), routing="dimension_order"))
     assert bounds.worst_case_saturation_load is None
-    assert "worst permutation: expected at most 1,024 nodes" in bounds.bounds_method
+    assert "worst permutation: expected at most 1,024 terminals" in bounds.bounds_method
     assert bounds.cut_links == 40

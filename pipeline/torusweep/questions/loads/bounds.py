@@ -6,24 +6,28 @@ The worst permutation follows from the expected number of times that a flit of e
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
-from torusweep.capacity import best_half, capacity, effective_bisection, worst_permutation
+from torusweep.capacity import WorstCase, best_half, capacity, effective_bisection, worst_permutation
 from torusweep.errors import Refused
 from torusweep.networks.links import channel_orbits
+from torusweep.networks.names import column_of, terminal_names
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.quantities import counted
 from torusweep.questions.loads.channels import Bounds, ChannelLoads
+from torusweep.questions.loads.source import constant_in_cells
 from torusweep.routing import GivenRouting, LayeredRouting, Routing, SourceRouting, TableRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.faults import unrouted
 from torusweep.routing.paths import RouteTable, links_of_arcs
 from torusweep.traffic import GivenTraffic
 from torusweep.traffic import traffic as pattern_on
+from torusweep.traffic.demands import COLUMNS
 from torusweep.traffic.given import delivered
 
 BLOCK = 1 << 20  # pairs walked at a time
-MAX_MATCHING_NODES = 1024  # a matching of a thousand nodes takes about a second
+MAX_MATCHING = 1024  # terminals; a matching of a thousand takes about a second
 MAX_SHARES = 1 << 27  # shares of pairs in channels: 1 GiB
 
 
@@ -33,7 +37,8 @@ def representative_channels(routing: Routing) -> np.ndarray:
     width = topology.ports.shape[1]
     present = np.flatnonzero(topology.ports != NO_PORT)
     if isinstance(routing, SourceRouting):
-        if not routing.regular:
+        terminals = np.bincount(topology.terminals, minlength=topology.nodes)
+        if not (routing.regular and constant_in_cells(routing.cell, terminals)):
             return present
         leaving, cell = np.unique(routing.cell, return_index=True, return_inverse=True)[1:]
         ports = routing.moves.port[leaving].astype(np.int64)
@@ -175,8 +180,9 @@ def bounds_of(
     best, method = _capacity(topology, traffic, "all", use_symmetry)
     minimal, minimal_method = _capacity(topology, traffic, "minimal", use_symmetry)
     worst, worst_method = _worst(topology, form)
+    guaranteed, permutation = (None, None) if worst is None else (1 / worst.load, worst.permutation)
     method = f"any routing: {method}; minimal: {minimal_method}; worst permutation: {worst_method}"
-    return Bounds(use.links, use.effective, best, minimal, worst, method)
+    return Bounds(use.links, use.effective, best, minimal, guaranteed, method, permutation)
 
 
 def _capacity(
@@ -189,18 +195,23 @@ def _capacity(
     return (found.throughput if np.isfinite(found.throughput) else None), found.method
 
 
-def _worst(topology: Topology, form: Routing) -> tuple[float | None, str]:
-    nodes = topology.nodes
-    if not np.array_equal(topology.terminals, np.arange(nodes)):
-        return None, "sought only where every node is a terminal"
+def _worst(topology: Topology, form: Routing) -> tuple[WorstCase | None, str]:
+    """Return the worst permutation and how it was found; None and the reason if it was not sought."""
+    nodes, terminals = topology.nodes, len(topology.terminals)
     channels = representative_channels(form)
     if not len(channels):
         return None, "there are no channels"
-    if nodes > MAX_MATCHING_NODES or len(channels) * nodes**2 > MAX_SHARES:
-        most = f"at most {MAX_MATCHING_NODES:,} nodes, and {MAX_SHARES:,} shares of pairs in channels"
-        return None, f"expected {most}, got {nodes:,} and {len(channels) * nodes**2:,}; choose a smaller network"
-    shares = pair_shares(form, channels)
-    worst = worst_permutation(
-        shares, capacity=None if topology.bandwidth is None else topology.bandwidth.reshape(-1)[channels]
-    )
-    return 1 / worst.load, f"matchings of greatest weight for {counted(len(channels), 'channel')} (Towles & Dally 2002)"
+    if terminals > MAX_MATCHING or len(channels) * nodes**2 > MAX_SHARES:
+        most = f"at most {MAX_MATCHING:,} terminals, and {MAX_SHARES:,} shares of pairs in channels"
+        return None, f"expected {most}, got {terminals:,} and {len(channels) * nodes**2:,}; choose a smaller network"
+    room = None if topology.bandwidth is None else topology.bandwidth.reshape(-1)[channels]
+    worst = worst_permutation(pair_shares(form, channels), capacity=room, at=topology.terminals)
+    if not worst.load:
+        return None, "no traffic crosses a channel"
+    return worst, f"matchings of greatest weight for {counted(len(channels), 'channel')} (Towles & Dally 2002)"
+
+
+def demands_of(topology: Topology, permutation: np.ndarray) -> pa.Table:
+    """Return the demands of a permutation of terminals, int32[T], as the columns of a file of `demand`: a flit each."""
+    ends = (column_of(terminal_names(topology), one) for one in (np.arange(len(permutation)), permutation))
+    return pa.table(dict(zip(COLUMNS, (*ends, np.ones(len(permutation))))))

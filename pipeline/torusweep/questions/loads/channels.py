@@ -109,8 +109,20 @@ class MaximumEstimate(NamedTuple):
     seed: int
 
 
+class Channel(NamedTuple):
+    """A channel from node `tail` to node `head`, named as in the graph; its load at one flit per cycle per terminal."""
+
+    tail: Any
+    head: Any
+    load: float
+    link_class: str
+
+
 class Bounds(NamedTuple):
-    """Bounds of a network, routing and traffic: the columns with these names in the table `loads`."""
+    """Bounds of a network, routing and traffic: the columns with these names in the table `loads`.
+
+    worst_permutation  int32[T], no column: terminal s sends to terminal worst_permutation[s]; None if not computed
+    """
 
     cut_links: int | None
     effective_cut_links: float | None
@@ -118,6 +130,7 @@ class Bounds(NamedTuple):
     capacity_minimal: float | None
     worst_case_saturation_load: float | None
     bounds_method: str
+    worst_permutation: np.ndarray | None = None
 
 
 NO_BOUNDS = Bounds(None, None, None, None, None, "")

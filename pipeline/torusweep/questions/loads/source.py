@@ -126,7 +126,7 @@ class _Part(NamedTuple):
 def _parts(routing: SourceRouting, traffic: Traffic, use_symmetry: bool) -> list[_Part]:
     topology, cell = routing.topology, routing.cell
     terminals = np.bincount(topology.terminals, minlength=topology.nodes)
-    uniform_cells = use_symmetry and routing.regular and _constant_in_cells(cell, terminals)
+    uniform_cells = use_symmetry and routing.regular and constant_in_cells(cell, terminals)
     halves = {0: traffic.symmetric}
     if routing.passes > 1:  # each pair by way of a node drawn from all
         halves = {
@@ -290,7 +290,7 @@ def _digits(high: np.ndarray, low: np.ndarray) -> Iterator[tuple[float, np.ndarr
         unit, high, low = unit / step, high * step, low * step
 
 
-def _constant_in_cells(cell: np.ndarray, value: np.ndarray) -> bool:
+def constant_in_cells(cell: np.ndarray, value: np.ndarray) -> bool:
     """Whether all nodes of a cell have the same value."""
     first = np.unique(cell, return_index=True)[1]
     return np.array_equal(value, value[first][cell])

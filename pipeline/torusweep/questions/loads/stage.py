@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +22,8 @@ from torusweep.questions.display import Fact
 from torusweep.questions.heeds import BY_LATENCY, BY_WEIGHT, given, heeds
 from torusweep.questions.how import How
 from torusweep.questions.loads import exact, monte_carlo, source
-from torusweep.questions.loads.bounds import bounds_of
-from torusweep.questions.loads.channels import ChannelLoads, channel_table
+from torusweep.questions.loads.bounds import bounds_of, demands_of
+from torusweep.questions.loads.channels import NO_BOUNDS, Bounds, Channel, ChannelLoads, channel_table
 from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
@@ -31,7 +31,7 @@ from torusweep.questions.loads.record import loads_of_block, record_of
 from torusweep.questions.loads.text import LINES, USUAL, phases_said, print_classes
 from torusweep.questions.loads.trees import tree_loads
 from torusweep.questions.parameters import NOT_SWEPT, Absent, Swept
-from torusweep.questions.question import Part, Question
+from torusweep.questions.question import File, Part, Question
 from torusweep.questions.spelled import ROUTING, TRAFFIC
 from torusweep.questions.stage import LazyNetwork, under
 from torusweep.questions.static.blocks import shape
@@ -51,15 +51,6 @@ CELLS = 64  # classes of nodes of a hierarchical network, about
 LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
 
 
-class Channel(NamedTuple):
-    """A channel from node `tail` to node `head`, named as in the graph; its load at one flit per cycle per terminal."""
-
-    tail: Any
-    head: Any
-    load: float
-    link_class: str
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class Loads(Record):
     """The load of every channel under a routing and a traffic pattern, and the row of the table `loads`."""
@@ -67,6 +58,7 @@ class Loads(Record):
     found: ChannelLoads = field(kw_only=True)
     labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
     relative_error: float | None = field(default=None, kw_only=True)
+    bounds: Bounds = field(default=NO_BOUNDS, kw_only=True)
     columns = LOADS
     main = LINES
     usual = USUAL
@@ -91,6 +83,14 @@ class Loads(Record):
     def channels(self) -> pa.Table:
         """A table with a row per channel, in the order of nodes and ports: numbers of its two ends, class, load."""
         return channel_table(self.found)
+
+    @property
+    def worst_permutation(self) -> pa.Table:
+        """The demands of this routing's worst permutation, as a file of `demand`. Raises BadInput without bounds."""
+        permutation, topology = self.bounds.worst_permutation, self.found.topology
+        if permutation is None:
+            raise BadInput(f"worst permutation: {self.bounds.bounds_method or 'expected bounds=True'}")
+        return demands_of(topology, permutation)
 
     def busiest(self, number: int = 5) -> list[Channel]:
         """Return the `number` channels with the largest loads, largest first; ties in the order of node numbers."""
@@ -252,7 +252,7 @@ def loads(
     if bounds:
         with how.progress.wait("linear programs and matchings: some minutes on networks of hundreds of nodes"):
             limits = bounds_of(found, routing=routing, traffic=traffic, use_symmetry=how.use_symmetry)
-    return Loads(record_of(found, limits), found=found, relative_error=relative_error)
+    return Loads(record_of(found, limits), found=found, relative_error=relative_error, bounds=limits or NO_BOUNDS)
 
 
 class LoadsQuestion(Question):
@@ -269,6 +269,9 @@ class LoadsQuestion(Question):
     phrase = "under {routing}, {traffic}".format
     outermost = ("traffic",)
     parts: ClassVar = {"channels": Part("the load of every channel", without=("bounds",))}
+    written: ClassVar = {
+        "worst_permutation": File("the worst permutation, as CSV or Parquet for --traffic", needs="bounds")
+    }
     examples = (
         'loads "rtt(a=16)"',
         'loads "pdtt(a=16)" --routing minimal --traffic uniform --method exact --json',
