@@ -128,18 +128,36 @@ def worst_permutation(
                 f"shares of channel {channel}: expected a square matrix of shares ≥ 0, got {_describe(weight)};"
                 " check the routing"
             )
-        weight = weight if at is None else weight[np.ix_(at, at)]
+        own = weight if at is None else weight[np.ix_(at, at)]
         bandwidth = 1.0 if capacity is None else float(capacity[channel])
-        most = min(weight.max(axis=0, initial=0).sum(), weight.max(axis=1, initial=0).sum()) / bandwidth
+        most = min(own.max(axis=0, initial=0).sum(), own.max(axis=1, initial=0).sum()) / bandwidth
         if worst is not None and most <= worst.load * (1 + 1e-12):
             continue
-        source, destination = scipy.optimize.linear_sum_assignment(weight, maximize=True)
-        load = float(weight[source, destination].sum()) / bandwidth
+        destination = heaviest(weight, np.arange(len(weight)) if at is None else at)
+        load = float(own[np.arange(len(own)), destination].sum()) / bandwidth
         if worst is None or load > worst.load * (1 + 1e-12):
-            worst = WorstCase(load, int(channel), destination.astype(np.int32))
+            worst = WorstCase(load, int(channel), destination)
     if worst is None:
         raise ValueError("channels: expected one or more, got none; a network without channels has no worst case")
     return worst
+
+
+def heaviest(weight: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """int32[T]: a permutation of terminals with the greatest sum of weights; t is the partner of terminal s at [s].
+
+    weight   float64[N, N]  weight of each pair of nodes
+    at       int64[T]       node of each terminal
+
+    Where all nodes that have terminals have equally many, nodes are matched: the convex combinations of permutations
+    of terminals are then those of permutations of nodes.
+    """
+    place, many = np.unique(at, return_inverse=True, return_counts=True)[1:]
+    terminals = np.argsort(place, kind="stable").astype(np.int32)
+    terminals = terminals.reshape(-1, 1 if np.ptp(many) else many[0])  # a row for whatever is matched
+    found = np.empty(len(at), np.int32)
+    nodes = at[terminals[:, 0]]
+    found[terminals] = terminals[scipy.optimize.linear_sum_assignment(weight[np.ix_(nodes, nodes)], maximize=True)[1]]
+    return found
 
 
 def _describe(weight: np.ndarray) -> str:

@@ -114,7 +114,8 @@ def _resolve(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]
         if not spelling.strip().lower().startswith(("worst", "adversar")):
             raise
         worst = "'torusweep loads --bounds --worst-permutation FILE' finds the worst permutation of a routing"
-        raise BadInput(f'{refusal}; {worst}, and demand(path="FILE") takes it') from None
+        any_routing = "'torusweep capacity --traffic worst' bounds what any routing guarantees"
+        raise BadInput(f'{refusal}; {worst}, which demand(path="FILE") reads; {any_routing}') from None
 
 
 __all__ = [

@@ -87,7 +87,7 @@ def test_known_worst_permutations(network: str, name: str, worst: float):
     [
         # Kim et al. 2008, sec. 4.2: the a · p terminals of a group share one global channel
         ("dragonfly(a=4, p=2, h=2)", "by_group", 1 / 8),
-        # three of a switch's terminals send to those of the three other switches that share the last digit, over one link
+        # three of a switch's terminals send to three others that share the last digit, over one link up
         ("xgft(down=[1, 4, 4], up=[1, 1, 4])", "d_mod_k", 1 / 3),
         ("fat_tree(k=4, n=3)", "minimal", 1.0),  # packets are spread over all links up
         ("concentrated(ring(k=4), terminals=3)", "dimension_order(tie=positive)", 1 / 6),  # two hops, from three each

@@ -1,4 +1,4 @@
-"""The question `capacity`: the largest throughput that any routing reaches under a traffic pattern."""
+"""The question `capacity`: the largest throughput that any routing reaches under a traffic pattern, or under all."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from math import inf
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 
-from torusweep.capacity import CLOSED
+from torusweep.capacity import CLOSED, Throughput
 from torusweep.capacity import capacity as capacity_of
 from torusweep.capacity.certificate import capacity_certificate, check_certified
 from torusweep.capacity.first_order import Proof, bracket
-from torusweep.errors import Refused
+from torusweep.capacity.guarantee import MAX_MATCHING, WORST, Guarantee, guarantee
+from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Meaning, Number, Topology
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
+from torusweep.questions.loads.bounds import demands_of
 from torusweep.questions.parameters import Absent
-from torusweep.questions.question import CERTIFICATE, Askable
+from torusweep.questions.question import CERTIFICATE, Askable, File
 from torusweep.questions.spelled import TRAFFIC
+from torusweep.questions.stage import under
 from torusweep.traffic import GivenTraffic
 
 WIDE, SLOW_FLOWS = 0.01, 90_000  # such a gap takes the first-order method a fraction of such a linear program's time
@@ -49,6 +53,11 @@ class Capacity(Answer):
     method: str
     network: Topology = field(kw_only=True)
     proof: Proof | None = field(default=None, kw_only=True)
+
+    @property
+    def worst_permutation(self) -> pa.Table:
+        """Raises BadInput: only traffic 'worst' has one."""
+        raise BadInput(f"expected with --traffic {WORST} only, got {self.traffic}; add --traffic {WORST}")
 
     @property
     def certificate(self) -> str:
@@ -79,6 +88,55 @@ class Capacity(Answer):
         ]
 
 
+@dataclass(frozen=True, repr=False, eq=False)
+class Guaranteed(Answer):
+    """The throughput that a network guarantees under every admissible traffic, between proved bounds.
+
+    Traffic is admissible if no terminal sends or receives more than a flit per cycle.
+
+    found    the bounds, in flits per cycle per terminal
+    uniform  capacity under uniform traffic
+    """
+
+    topology: str
+    found: Guarantee
+    uniform: float
+    network: Topology = field(kw_only=True)
+
+    @property
+    def json(self) -> Row:
+        """The row, and the worst permutation found: terminal s sends to terminal permutation[s]; null if none is."""
+        worst = self.found.worst
+        return self.record | {"permutation": None if worst is None else worst.destination.tolist()}
+
+    @property
+    def record(self) -> Row:
+        """The row of this answer, as Python values."""
+        bounds = dict(zip(("guarantee_lower", "guarantee_oblivious", "guarantee_upper"), self.found))
+        return {"topology": self.topology, "traffic": WORST, **bounds, "uniform": self.uniform}
+
+    @property
+    def worst_permutation(self) -> pa.Table:
+        """The demands of the worst permutation found, as a file of `demand`. Raises Refused if none was sought."""
+        if self.found.worst is None:
+            raise Refused(
+                f"worst permutation: expected at most {MAX_MATCHING:,} nodes with terminals; choose a smaller network"
+            )
+        return demands_of(self.network, self.found.worst.destination)
+
+    def heading(self) -> str:
+        return f"{self.topology}: throughput under the worst admissible traffic"
+
+    def lines(self) -> list[Fact]:
+        unit, (phases, lengths, patterns) = " flits/cycle/terminal", self.found.how
+        return [
+            ("guaranteed", f"{self.found.lower:.7g}{unit}, by two-phase routing: {phases}", "under all traffic"),
+            ("oblivious", f"at most {self.found.oblivious:.7g}{unit}, by {lengths}", "of any oblivious routing"),
+            ("any routing", f"at most {self.found.upper:.7g}{unit}, by {patterns}", "of any routing"),
+            ("uniform", f"{self.uniform:.7g}{unit}", "capacity under uniform traffic"),
+        ]
+
+
 def capacity(
     network: Topology,
     how: How,
@@ -101,30 +159,43 @@ def capacity(
     minutes: Annotated[
         float, Number(0, "minutes after which the two bounds are reported, whatever their gap", 10_000, open=True)
     ] = 20.0,
-) -> Capacity:
+) -> Capacity | Guaranteed:
     """Largest throughput that any routing can carry under a traffic pattern, with proof.
 
     A linear program finds a routing that carries the throughput, and weights of the channels that prove the bound.
     If it is too large or slow, a gap allows two proved bounds with the optimum between them. 'torusweep loads
     --bounds' compares a routing with the optimum.
 
+    Traffic 'worst' asks what the network guarantees under every traffic in which no terminal sends or receives more
+    than a flit per cycle: by its best two-phase routing, by any oblivious routing, and by any routing at all.
+
     >>> import torusweep as ts
     >>> round(ts.network("torus(k=4, n=2)").capacity("uniform").throughput, 6)
     2.0
     """
-    proof, most = None, inf if gap is None or gap < WIDE else SLOW_FLOWS
+    if traffic == WORST:
+        uniform, _ = _throughput(network, how, "uniform", routes, gap, minutes)
+        with how.progress.wait("linear programs and matchings for the worst traffic"):
+            bounds = guarantee(network, uniform, use_symmetry=how.use_symmetry)
+        return Guaranteed(network.spelling, bounds, uniform.throughput, network=network)
+    found, proof = _throughput(network, how, traffic, routes, gap, minutes)
+    numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
+    return Capacity(network.spelling, str(traffic), routes, *numbers, network=network, proof=proof)
+
+
+def _throughput(
+    network: Topology, how: How, traffic: str | GivenTraffic, routes: str, gap: float | None, minutes: float
+) -> tuple[Throughput, Proof | None]:
+    """Return the capacity, and the proof of a first-order method where a gap lets that replace the linear program."""
+    most = inf if gap is None or gap < WIDE else SLOW_FLOWS
     try:
         with how.progress.wait("a linear program: some minutes on networks of hundreds of different nodes"):
-            found = capacity_of(network, traffic, routes=routes, use_symmetry=how.use_symmetry, most=most)
+            return capacity_of(network, traffic, routes=routes, use_symmetry=how.use_symmetry, most=most), None
     except Refused:
         if gap is None:
             raise
         with how.progress.wait(f"two bounds up to a gap of {100 * gap:g} %: at most about {minutes:g} minutes"):
-            found, proof = bracket(
-                network, traffic, routes=routes, use_symmetry=how.use_symmetry, gap=gap, minutes=minutes
-            )
-    numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
-    return Capacity(network.spelling, str(traffic), routes, *numbers, network=network, proof=proof)
+            return bracket(network, traffic, routes=routes, use_symmetry=how.use_symmetry, gap=gap, minutes=minutes)
 
 
 class CapacityQuestion(Askable):
@@ -132,14 +203,26 @@ class CapacityQuestion(Askable):
     command = "capacity"
     heeds = heeds("bandwidth, direction, terminals, forwarding")
     how = ("symmetry",)
-    written: ClassVar = {"certificate": CERTIFICATE}
+    written: ClassVar = {
+        "certificate": CERTIFICATE,
+        "worst_permutation": File(f"with --traffic {WORST}, the worst permutation found, as CSV or Parquet"),
+    }
     examples = (
         'capacity "torus(k=8, n=2)" --traffic transpose',
         'capacity "mesh(k=4, n=2)" --routes minimal --json',
         'capacity "faulty(torus(k=32, n=2), links=3)" --gap 0.01',
+        'capacity "dragonfly(a=4, p=2, h=2)" --traffic worst',
     )
 
     def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], certified: bool) -> None:
+        if values["traffic"] == WORST and values["routes"] != "all":
+            with under("routes"):
+                raise BadInput(
+                    f"expected all with traffic {WORST}, got {values['routes']}; 'torusweep loads --bounds' finds the"
+                    " worst permutation of a routing"
+                )
+        if certified and values["traffic"] == WORST:
+            raise BadInput(f"certificate: expected traffic other than {WORST}; only single patterns have certificates")
         if certified and network is not None:
             check_certified(network, values["traffic"])
 

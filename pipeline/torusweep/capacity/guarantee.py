@@ -1,0 +1,319 @@
+"""The throughput that a network guarantees under every admissible traffic, between proved bounds.
+
+Traffic is admissible if no terminal sends or receives more than one flit per cycle. The worst such traffic is a
+permutation of the terminals, since admissible traffic is dominated by a convex combination of permutations (Birkhoff &
+von Neumann). Three numbers are bounded here:
+
+- from below, what two-phase routing guarantees: every packet first goes to a node drawn at random, whatever its
+  destination (Valiant 1982; with chosen odds of that node: Kodialam, Lakshman & Sengupta 2006);
+- from above, what any oblivious routing guarantees, by lengths of the channels;
+- from above, what any routing at all guarantees, by the capacity under single patterns of traffic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # loads scipy.optimize when it is first used
+
+from torusweep.capacity import (
+    MAX_FLOWS,
+    Commodities,
+    Throughput,
+    UsableArcs,
+    capacity,
+    distances,
+    gather,
+    proved_loads,
+    usable_arcs,
+)
+from torusweep.capacity.bounds import best_half, heaviest
+from torusweep.errors import Refused
+from torusweep.networks.ends import split
+from torusweep.networks.symmetry import orbits_under, proved_symmetries
+from torusweep.networks.topology import Topology
+from torusweep.traffic import GivenTraffic, Traffic
+from torusweep.traffic.demands import traffic_of_matrix
+
+WORST = "worst"
+MAX_MATCHING = 2048  # nodes, or terminals if nodes have different numbers of them; such a matching takes some seconds
+SMALL_PROGRAM = 60_000  # flows of a permutation's linear program, which takes some seconds; several are solved
+STARTS, ROUNDS = 4, 6  # permutations from which better ones are sought, and steps of such a search
+MET = 1e-6  # relative gap up to which two bounds count as equal
+
+
+class Permuted(NamedTuple):
+    """A permutation of terminals, and a throughput that no routing exceeds under it.
+
+    bound        flits per cycle per terminal: Σ bandwidth · length ÷ Σ distance
+    destination  int32[T]    terminal s sends everything to terminal destination[s]
+    """
+
+    bound: float
+    destination: np.ndarray
+
+
+class Guarantee(NamedTuple):
+    """Bounds of the throughput that is guaranteed under every admissible traffic, in flits per cycle per terminal.
+
+    lower      guaranteed by two-phase routing
+    oblivious  no oblivious routing guarantees more
+    upper      no routing guarantees more
+    odds       float64[N]  chance of each node to be the intermediate one of two-phase routing
+    worst      the permutation with the least bound found; None if the network is too large for matchings
+    how        how `lower`, `oblivious` and `upper` were found, in words
+    """
+
+    lower: float
+    oblivious: float
+    upper: float
+    odds: np.ndarray
+    worst: Permuted | None
+    how: tuple[str, str, str]
+
+
+class Metric:
+    """Distances between nodes by lengths of the channels. Paths do not lead through hosts that forward nothing."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.parted, (self.tail, self.head, self.port) = split(topology), topology.arcs
+        bandwidth = topology.bandwidth
+        self.bandwidth = np.ones(len(self.tail)) if bandwidth is None else bandwidth[self.tail, self.port]
+        self.nodes, self.place = np.unique(topology.terminals, return_inverse=True)
+
+    def between(self, length: np.ndarray) -> np.ndarray:
+        """float64[M, N]: distance from every node to each node with terminals. length: float64[A]."""
+        ends = self.parted.arrive[self.nodes]
+        found = distances(self.tail, self.parted.arrive[self.head], length, ends, self.parted.nodes)
+        found = found[:, : len(self.parted.arrive)]
+        found[np.arange(len(self.nodes)), self.nodes] = 0
+        return found
+
+    def bound(self, length: np.ndarray, destination: np.ndarray, away: np.ndarray) -> float:
+        """Throughput that no routing exceeds under a permutation, as flits use channels of a total length."""
+        needed = float(away[self.place[destination], self.nodes[self.place]].sum())
+        return float(self.bandwidth @ length) / needed if needed else np.inf
+
+
+def guarantee(topology: Topology, uniform: Throughput, *, use_symmetry: bool = True) -> Guarantee:
+    """Bound the throughput that is guaranteed under every admissible traffic.
+
+    uniform        capacity under uniform traffic, which is admissible
+    use_symmetry   as in `capacity`
+
+    Raises Refused if hosts forward nothing and the linear program of two-phase routing is too large.
+    """
+    metric = Metric(topology)
+    lower, odds, lengths, by_phases = two_phase(topology, uniform, use_symmetry)
+    lengths = [uniform.length[metric.tail, metric.port], *lengths]
+    upper, worst, by_patterns = uniform.bound, None, "uniform traffic"
+    for found in permutations(topology, metric, lengths):
+        if worst is None or found.bound < worst.bound:
+            worst = found
+        if found.bound < upper * (1 - MET):
+            upper, by_patterns = found.bound, "a permutation"
+        if upper <= lower * (1 + MET):
+            break
+    oblivious, by_lengths = upper, by_patterns
+    if not topology.directed and topology.ends is None:
+        least = min(oblivious_bound(topology, metric, length) for length in lengths)
+        if least < oblivious * (1 - MET):
+            oblivious, by_lengths = least, "lengths of the channels"
+    lower = min(lower, oblivious)  # rounding may raise it above
+    return Guarantee(lower, oblivious, max(upper, oblivious), odds, worst, (by_phases, by_lengths, by_patterns))
+
+
+def oblivious_bound(topology: Topology, metric: Metric, length: np.ndarray) -> float:
+    """Bound what any oblivious routing of a two-way network guarantees, by channel lengths ≥ 0, float64[A].
+
+    For T terminals, p_v of them at node v, distances d that are equal both ways, and D(v) = Σ_t p_t d(v, t), it is
+
+        Σ_c bandwidth_c · (length_c + |D(tail of c) − D(head of c)| / T) ÷ (2/T) Σ_st p_s p_t d(s, t)
+
+    For each channel c = (u, v), the pairs s, t in proportion to p_s p_t max(0, d(s, v) − d(s, u) + d(u, t) − d(v, t))
+    are admissible traffic once divided by T · (length_c + |D(u) − D(v)| / T), so that they load c at most as the worst
+    traffic does. Along any path from s to t these differences add up to 2 d(s, t) or more.
+    """
+    order = np.lexsort((metric.head, metric.tail))
+    back = np.lexsort((metric.tail, metric.head))
+    both = np.empty_like(length)
+    both[order] = (length[order] + length[back]) / 2
+    many, terminals = np.bincount(metric.place), len(metric.place)
+    away = metric.between(both)
+    total = many @ away
+    steps = both + np.abs(total[metric.tail] - total[metric.head]) / terminals
+    return float(metric.bandwidth @ steps) * terminals / float(2 * many @ away[:, metric.nodes] @ many)
+
+
+def two_phase(
+    topology: Topology, uniform: Throughput, use_symmetry: bool
+) -> tuple[float, np.ndarray, list[np.ndarray], str]:
+    """Return what the best two-phase routing guarantees, the odds of its intermediate nodes, lengths, and the method.
+
+    A flit from s to t goes to node v with chance q_v, then to t. Under every admissible traffic, the flits between two
+    nodes u, v are then at most p_u q_v + q_u p_v at one flit per cycle per terminal. A linear program minimises the
+    largest channel load over q and the flows. Its prices are the lengths. Where all nodes are alike, all odds are
+    equal, which is half the capacity under uniform traffic. If the program is too large, intermediates are drawn among
+    the terminals alike, which guarantees that half at least.
+    """
+    half = uniform.throughput / 2
+    nodes = orbits_under(topology.nodes, proved_symmetries(topology) if use_symmetry else [])
+    many = np.bincount(topology.terminals, minlength=topology.nodes).astype(np.float64)
+    if len(nodes.representatives) == 1:
+        return half, many / many.sum(), [], "all nodes alike: half of what uniform traffic reaches"
+    relays = _joined(topology) & ~((many > 0) & topology.plan.hosts_end)
+    ends = ((many > 0) | relays).astype(np.float64)
+    flows = gather(
+        topology, WORST, Traffic(ends, ends, scipy.sparse.csr_array((len(ends),) * 2), True), use_symmetry=use_symmetry
+    )
+    usable = usable_arcs(flows, "all")
+    if len(usable.arc) > MAX_FLOWS:
+        if topology.plan.hosts_end:
+            raise Refused(
+                f"capacity of {topology.spelling} under {WORST}: expected a linear program of at most {MAX_FLOWS:,}"
+                f" flows, got {len(usable.arc):,}; choose a smaller network"
+            )
+        return half, many / many.sum(), [], "half of what uniform traffic reaches, by Valiant's routing"
+    origin = np.arange(flows.demand.shape[1])
+    origin[split(topology).arrive] = np.arange(topology.nodes)
+    roots = origin[flows.roots]
+    odds, flow, price = _solve(flows, usable, roots, nodes.member, many, relays)
+    demand = np.zeros_like(flows.demand)
+    demand[:, : topology.nodes] = odds[roots, None] * many + many[roots, None] * odds
+    demand[np.arange(len(roots)), flows.roots] = 0
+    over = proved_loads(flows._replace(demand=demand), usable, flow)
+    length = (price / np.bincount(flows.orbit, flows.capacity))[flows.orbit]
+    return float(1 / over.max()), odds, [length], f"linear program (HiGHS): {len(usable.arc):,} flows"
+
+
+def _joined(topology: Topology) -> np.ndarray:
+    """bool[N]: whether each node reaches the first terminal, and is reached from it."""
+    tail, head, _ = topology.arcs
+    one, ones = topology.terminals[:1], np.ones(len(tail))
+    ways = (distances(*ends, ones, one, topology.nodes) for ends in ((tail, head), (head, tail)))
+    found: np.ndarray = np.isfinite(np.concatenate([*ways])).all(axis=0)
+    return found
+
+
+def _solve(
+    flows: Commodities, usable: UsableArcs, roots: np.ndarray, member: np.ndarray, many: np.ndarray, relays: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Solve the program of `two_phase`: return (odds float64[N], flow on each usable arc, price of each orbit ≥ 0).
+
+    roots    int64[K]    node of each root of `flows`
+    member   int32[N]    orbit of each node, whose nodes have equal odds
+    many     float64[N]  number of terminals of each node
+    relays   bool[N]     whether each node may be intermediate
+    """
+    commodity, arc = usable.commodity.astype(np.int64), usable.arc
+    n, variables, kinds = flows.demand.shape[1], len(arc), int(member.max()) + 1
+    column = np.arange(variables)
+    leaving, entering = commodity * n + flows.tail[arc], commodity * n + flows.head[arc]
+    inner = flows.head[arc] != flows.roots[commodity]
+    rows, row = np.unique(np.concatenate([leaving, entering[inner]]), return_inverse=True)
+    k, node = np.divmod(rows, n)
+    there = np.flatnonzero(node < len(many))
+    k, node = k[there], node[there]
+    sizes = np.bincount(member, relays, minlength=kinds)
+    sent, received = np.where(relays[roots[k]], many[node], 0), np.where(relays[node], many[roots[k]], 0)
+    of_odds = variables + np.concatenate([member[roots[k]], member[node]])
+    values = [np.repeat([1.0, -1.0], [variables, int(inner.sum())]), -sent, -received, sizes]
+    at_rows = [row, there, there, np.full(kinds, len(rows))]
+    at_columns = [column, column[inner], of_odds, variables + np.arange(kinds)]
+    shape = (len(rows) + 1, variables + kinds + 1)
+    equal = scipy.sparse.coo_array(
+        (np.concatenate(values), (np.concatenate(at_rows), np.concatenate(at_columns))), shape=shape
+    )
+    room, over = np.bincount(flows.orbit, flows.capacity), flows.orbit[arc]
+    load = scipy.sparse.coo_array(
+        (flows.weights[commodity] / room[over], (over, column)), shape=(len(room), shape[1] - 1)
+    )
+    loads = scipy.sparse.hstack([load, scipy.sparse.csr_array(np.full((len(room), 1), -1.0))], format="csr")
+    cost = np.append(np.zeros(shape[1] - 1), 1.0)
+    found = scipy.optimize.linprog(
+        cost,
+        A_ub=loads,
+        b_ub=np.zeros(len(room)),
+        A_eq=equal.tocsr(),
+        b_eq=np.append(np.zeros(len(rows)), 1.0),
+        bounds=(0, None),
+        method="highs-ipm",
+    )
+    if found.status != 0:
+        raise Refused(f"HiGHS gave no optimum for {variables:,} flows: {found.message}; choose a smaller network")
+    odds = np.where(relays, np.maximum(found.x[variables:-1], 0)[member], 0.0)
+    return odds / odds.sum(), found.x[:variables], np.maximum(-found.ineqlin.marginals, 0)
+
+
+def permutations(topology: Topology, metric: Metric, lengths: list[np.ndarray]) -> Iterator[Permuted]:
+    """Yield permutations and bounds of any routing under them, from several starts.
+
+    The permutation of the largest total distance is found for given lengths of the channels: `lengths`, hops, the
+    channels of the best known bisection, each class of links alone. Its capacity has other lengths, which have another
+    permutation, and so on. The groups that a class of links joins are also shifted by one. All bounds are proved.
+    """
+    size = len(metric.nodes if not np.ptp(np.bincount(metric.place)) else metric.place)
+    if size > MAX_MATCHING:
+        return
+    kind = topology.link_class[metric.tail, metric.port]
+    half = best_half(topology)
+    starts = [*lengths, np.ones(len(kind)), (half[metric.tail] != half[metric.head]).astype(np.float64)]
+    starts += [(kind == one).astype(np.float64) for one in np.unique(kind)]
+    found = [one for length in starts if (one := _farthest(metric, length)) is not None]
+    yield from found
+    groups = [_shift(topology, metric, kind != own) for own in np.unique(kind)]
+    shifted = [destination for destination in groups if destination is not None]
+    tried: set[bytes] = set()
+    first = sorted(found, key=lambda one: one.bound)
+    for destination in [*shifted, *(one.destination for one in first)][: STARTS + len(shifted)]:
+        best = np.inf
+        for _ in range(ROUNDS):
+            if destination.tobytes() in tried:
+                break
+            tried.add(destination.tobytes())
+            solved = _capacity(topology, metric, destination)
+            if solved is None:
+                break
+            yield Permuted(solved.bound, destination)
+            again = _farthest(metric, solved.length[metric.tail, metric.port])
+            if again is None or solved.bound >= best * (1 - MET):
+                break
+            yield again
+            best, destination = solved.bound, again.destination
+
+
+def _farthest(metric: Metric, length: np.ndarray) -> Permuted | None:
+    """Return the permutation of the largest total distance, and its bound; None if all distances are 0."""
+    away = metric.between(length)
+    if not away[:, metric.nodes].any():
+        return None
+    destination = heaviest(away[:, metric.nodes].T, metric.place)
+    return Permuted(metric.bound(length, destination, away), destination)
+
+
+def _shift(topology: Topology, metric: Metric, kept: np.ndarray) -> np.ndarray | None:
+    """Return the permutation that shifts the groups of nodes joined by the kept channels, bool[A], by one.
+
+    None if there is one group, or groups have different numbers of terminals.
+    """
+    links = (np.ones(int(kept.sum()), np.int8), (metric.tail[kept], metric.head[kept]))
+    graph = scipy.sparse.coo_array(links, shape=(topology.nodes,) * 2)
+    group = scipy.sparse.csgraph.connected_components(graph, directed=False)[1][topology.terminals]
+    _, group, many = np.unique(group, return_inverse=True, return_counts=True)
+    if len(many) < 2 or np.ptp(many):
+        return None
+    terminals = np.argsort(group, kind="stable").reshape(len(many), -1)
+    destination = np.empty(len(group), np.int32)
+    destination[terminals] = np.roll(terminals, -1, axis=0)
+    return destination
+
+
+def _capacity(topology: Topology, metric: Metric, destination: np.ndarray) -> Throughput | None:
+    """Return the capacity under a permutation; None if its linear program would be large."""
+    if len(metric.nodes) * len(metric.tail) > SMALL_PROGRAM:
+        return None
+    pairs = (np.ones(len(destination)), (np.arange(len(destination)), destination))
+    matrix = scipy.sparse.csr_array(scipy.sparse.coo_array(pairs, shape=(len(destination),) * 2))
+    return capacity(topology, GivenTraffic(WORST, traffic_of_matrix(topology, matrix)))
