@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -121,7 +121,7 @@ class Channel(NamedTuple):
 class Bounds(NamedTuple):
     """Bounds of a network, routing and traffic: the columns with these names in the table `loads`.
 
-    worst_permutation  int32[T], no column: terminal s sends to terminal worst_permutation[s]; None if not computed
+    worst_permutation  int32[T], which is no column: terminal s sends to terminal worst_permutation[s]; None if not computed
     """
 
     cut_links: int | None
@@ -131,6 +131,11 @@ class Bounds(NamedTuple):
     worst_case_saturation_load: float | None
     bounds_method: str
     worst_permutation: np.ndarray | None = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The fields that are columns, by name."""
+        return {name: value for name, value in self._asdict().items() if name != "worst_permutation"}
 
 
 NO_BOUNDS = Bounds(None, None, None, None, None, "")

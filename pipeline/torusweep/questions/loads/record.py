@@ -56,7 +56,7 @@ def columns_of(
         "collective_time": operation and operation.cycles_per_flit,
         "bus_bandwidth": operation and operation.bus_bandwidth,
         "terminal_bus_bandwidth": operation and operation.terminal_bus_bandwidth,
-        **bounds._asdict(),
+        **bounds.columns,
         "capacity_share": defined(busy, saturation / bounds.capacity) if bounds.capacity else None,
         "busiest_link_percent": float(rates.percent.max()) if rates is not None and len(rates.percent) else None,
         "links_over_capacity": None if rates is None else rates.over,
