@@ -131,6 +131,8 @@ def test_a_sample_keeps_every_front_and_is_the_same_again() -> None:
     assert gaps.max() < 20  # the others lie evenly
     assert sampled(costs, 600, 600).tolist() == list(range(600))
     assert len(sampled(costs, 600, 5)) == 5
+    # all are equal in the second cost: the front is design 3, and 0, the first of the equals
+    assert {0, 3} < set(sampled([np.array([3.0, 2.0, 1.0, 0.0]), np.ones(4)], 4, 3).tolist())
 
 
 def body(explorer: Explorer) -> str:
