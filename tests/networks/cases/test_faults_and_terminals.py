@@ -98,7 +98,7 @@ def test_faults_in_commands_and_configurations(tmp_path):
         shown = command(*words[:1], broken, "--routing", "dimension-order", *words[1:])
         assert shown.exit_code == 0, shown.output
         assert "no route" in shown.output
-        assert "32 pairs of terminals (13.33 %): 0 → 2, 0 → 3, 0 → 6" in shown.output
+        assert "32 pairs of terminals (13.33%), as 0 → 2, 0 → 3, 0 → 6" in shown.output
         row = json.loads(command(*words[:1], broken, "--routing", "dimension-order", *words[1:], "--json").output)
         row = row[0] if isinstance(row, list) else row
         assert (row["lost_pairs"], row["lost_examples"][:2]) == (32, ["0 → 2", "0 → 3"])

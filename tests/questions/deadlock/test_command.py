@@ -46,4 +46,4 @@ def test_layers_come_with_the_verdict_and_as_a_file(tmp_path):
     assert f"layers, paths in each  {len(paths)}: {', '.join(map(str, paths))}" in invoke(*options)
     found = ts.network("ring(k=6)").deadlock("dimension_order", layers=True)
     assert found.layer_table.num_rows == 30
-    assert "least_layers" in repr(found)
+    assert "layers, at least" in repr(found)
