@@ -55,7 +55,7 @@ def rows_of_loads(side: int, number: int, compared: int, *, alone: bool = False)
     """The greatest loads of a run of networks, from the rows of the table `loads`."""
     run = Point(
         "loads",
-        str(SeedRun(f"faulty(torus(k={side}, n=2), links=2", 0, number - 1)),
+        SeedRun(f"faulty(torus(k={side}, n=2), links=2", 0, number - 1),
         LoadsRequest("minimal", "uniform"),
     )
     batches = [[network] for network in run.networks] if alone else [[run]]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import torusweep.run.driver
-from torusweep.networks.seed_runs import seed_run
+from torusweep.networks.seed_runs import SeedRun
 from torusweep.questions.stage import attempt
 from torusweep.questions.static.columns import STATIC
 from torusweep.sweeps.points import Partly, keyed
@@ -70,8 +70,7 @@ def made_up_rows(points, options):
 
 def outcome(point, options):
     """The rows of a point, or why it has none; of a run, the rows of its networks, each of which may misbehave."""
-    run = seed_run(point.topology)
-    if run is None:
+    if not isinstance(point.topology, SeedRun):
         return attempt(made_up, point, options)
     networks = [attempt(made_up, network, options) for network in point.networks]
     whole = [rows for rows in networks if isinstance(rows, pa.Table)]
@@ -79,7 +78,7 @@ def outcome(point, options):
     if len(whole) == len(networks):
         return keyed(point, rows)
     failed = {network: why for network, why in zip(point.networks, networks) if isinstance(why, Exception)}
-    done = [seed for seed, one in enumerate(networks, run.first) if isinstance(one, pa.Table)]
+    done = [seed for seed, one in enumerate(networks, point.topology.first) if isinstance(one, pa.Table)]
     keys = [keyed(point, rows.slice(place, 1), seed) for place, seed in enumerate(done)]
     return Partly(pa.concat_tables(keys) if keys else None, failed)
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from torusweep.cli.run import run_step
 from torusweep.errors import BadInput
+from torusweep.networks.seed_runs import SeedRun
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.run.compute_table import merge, outcome_of
 from torusweep.run.parts import StagePart, jobs, read_parts, slices
@@ -35,8 +36,7 @@ def rings_of(costs: list[float]) -> dict[Point, float]:
 
 
 def run_of(seeds: int, seconds: float) -> dict[Point, float]:
-    spelling = f"faulty(torus(k=4, n=2), links=2, seed=0..{seeds - 1})"
-    return {Point("static", spelling, StaticRequest()): seconds}
+    return {Point("static", SeedRun("faulty(torus(k=4, n=2), links=2", 0, seeds - 1), StaticRequest()): seconds}
 
 
 # --- how a stage is cut ---------------------------------------------------------------------------------

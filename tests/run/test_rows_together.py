@@ -31,8 +31,8 @@ NETWORKS = [
 ]
 SPELLINGS = [
     *dict.fromkeys(plan(spelling)[0] for spelling in NETWORKS),
-    *(str(SeedRun(f"faulty({inner}, links=2", 3, 9)) for inner in ("torus(k=4, n=2)", "mesh(k=3, n=3)")),
-    str(SeedRun("random_regular(nodes=18, degree=3", 0, 4)),
+    *(SeedRun(f"faulty({inner}, links=2", 3, 9) for inner in ("torus(k=4, n=2)", "mesh(k=3, n=3)")),
+    SeedRun("random_regular(nodes=18, degree=3", 0, 4),
 ]
 REQUESTS = {
     "screen": ScreenRequest(None),
@@ -80,7 +80,7 @@ def test_all_families_together_have_the_rows_of_each_alone(
     asked: str, backend: str, large: int, graphs: list[str], monkeypatch: pytest.MonkeyPatch
 ):
     """To the bit, in whatever order and number; those of some points are computed one by one."""
-    assert {spelling.partition("(")[0] for spelling in [*SPELLINGS, *graphs]} == set(FAMILIES)
+    assert {first_of(topology).partition("(")[0] for topology in [*SPELLINGS, *graphs]} == set(FAMILIES)
     stage, how = STAGES[asked.partition(",")[0]], How(backend, threads=1)
     points = [Point(stage.name, spelling, REQUESTS[asked]) for spelling in [*SPELLINGS, *graphs]]
     points = [point for point in points if LazyNetwork(next(spellings_of(point.topology))).plan.nodes <= large]
@@ -162,7 +162,7 @@ def test_networks_together_have_the_rows_of_each_alone(
     before: str, asked: str, backend: str, many: int, monkeypatch: pytest.MonkeyPatch
 ):
     """To the bit, whatever is computed at once."""
-    point = Point(asked.partition(",")[0], str(SeedRun(before, 0, many - 1)), REQUESTS[asked])
+    point = Point(asked.partition(",")[0], SeedRun(before, 0, many - 1), REQUESTS[asked])
     how = How(backend, threads=1)
     alone = pa.concat_tables(one_after_the_other(point.networks, how))
     for channels in (1 << 22, 700):
@@ -192,7 +192,7 @@ def test_measures_that_are_not_computed_together_are_computed_one_by_one():
 
 def test_a_network_that_cannot_be_built_fails_alone():
     """Two of four switches fail, of which two have all terminals: some draws leave none, and are refused."""
-    point = Point("screen", str(SeedRun("faulty(fat_tree(k=2, n=2), nodes=2", 0, 39)), ScreenRequest(None))
+    point = Point("screen", SeedRun("faulty(fat_tree(k=2, n=2), nodes=2", 0, 39), ScreenRequest(None))
     alone = one_after_the_other(point.networks, How("numba"))
     wrong = [network for network, rows in zip(point.networks, alone) if isinstance(rows, Exception)]
     assert 0 < len(wrong) < 40
@@ -227,7 +227,7 @@ def test_parts_have_the_networks_in_order():
     random, plans = Random(1), [plan(f"ring(k={k})") for k in range(3, 9)]
     for _ in range(100):
         networks = [
-            (str(SeedRun("faulty(ring(k=9), links=1", begin, begin + random.randrange(12))), planned)
+            (SeedRun("faulty(ring(k=9), links=1", begin, begin + random.randrange(12)), planned)
             if random.random() < 0.5
             else (spelling, planned)
             for begin, (spelling, planned) in enumerate(random.choices(plans, k=random.randrange(8)))

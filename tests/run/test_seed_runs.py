@@ -20,7 +20,7 @@ from torusweep.networks.seed_runs import (
     before_seed,
     of_seed,
     pieces,
-    seed_run,
+    read_run,
     spellings_of,
 )
 from torusweep.questions.how import How
@@ -33,6 +33,7 @@ from torusweep.sweeps.configuration import of_mapping
 from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.sweeps.expansion import SweepNetwork, expand
 from torusweep.sweeps.forecast import START_SECONDS, forecast
+from torusweep.sweeps.left_out import notes_of
 from torusweep.sweeps.points import Partly, Point, networks_of, rows_of_many
 from torusweep.sweeps.requested_points import requested_points
 
@@ -93,10 +94,10 @@ def test_every_family_that_draws_has_its_seed_last_and_0_by_default():
 def test_spellings_are_those_of_the_networks():
     run = SeedRun(FAULTY, 0, 12)
     assert list(run.spellings) == [plan(f"{FAULTY}, seed={seed})")[0] for seed in range(13)]
-    assert seed_run(str(run)) == run
+    assert read_run(str(run)) == run
     assert [before_seed(spelling) for spelling in run.spellings] == [(FAULTY, seed) for seed in range(13)]
-    assert seed_run(of_seed(FAULTY, 3)) is None
-    assert seed_run("lattices(dimensions=3, nodes=512)") is None
+    for text in (of_seed(FAULTY, 3), "lattices(dimensions=3, nodes=512)"):
+        assert read_run(text) == text
     assert before_seed("torus(k=4, n=2)") == ("torus(k=4, n=2", 0)
 
 
@@ -120,7 +121,7 @@ def test_what_is_new_and_how_it_is_cut_are_what_sets_say():
             alone = random.random() < 0.3
             first = random.randrange(30)
             last = first if alone else random.randrange(first, 31)
-            topology = of_seed(FAULTY, first) if alone else str(SeedRun(FAULTY, first, last))
+            topology = of_seed(FAULTY, first) if alone else SeedRun(FAULTY, first, last)
             some = random.sample(range(3), 2)
             new = {place: asked[place].add(topology) for place in some}
             fresh = {place: set(range(first, last + 1)) - known[place] for place in some}
@@ -131,7 +132,7 @@ def test_what_is_new_and_how_it_is_cut_are_what_sets_say():
                 assert {seed for seed in range(40) if of_seed(FAULTY, seed) in asked[place]} == known[place]
             if alone:
                 continue
-            cut = [(seed_run(piece), places) for piece, places in pieces(new.values())]
+            cut = list(pieces(new.values()))
             seeds = [seed for piece, _ in cut for seed in range(piece.first, piece.last + 1)]
             assert seeds == sorted(set.union(*fresh.values()))
             for piece, places in cut:
@@ -142,7 +143,7 @@ def test_what_is_new_and_how_it_is_cut_are_what_sets_say():
 def test_layouts_that_latency_needs_are_of_runs(few: None):
     asked = {"model": "parhami-kwai-2004", "message_bits": 384, "rates": 0, "constant": "wiring_volume"}
     points = requested_points(sweep_of(entry(1, 12), latency=[{**asked, "placement": "straight"}]))
-    assert [point.topology for point in points if point.stage == "layout"] == [str(SeedRun(FAULTY, 1, 12))]
+    assert [point.topology for point in points if point.stage == "layout"] == [SeedRun(FAULTY, 1, 12)]
 
 
 def test_each_network_once_whatever_the_entries(few: None, monkeypatch: pytest.MonkeyPatch):
@@ -156,7 +157,7 @@ def test_each_network_once_whatever_the_entries(few: None, monkeypatch: pytest.M
         f"{FAULTY})",
     ]
     together = expand(sweep_of(*entries))
-    assert sum(seed_run(network.topology) is not None for network in together) == 4
+    assert sum(isinstance(network.topology, SeedRun) for network in together) == 4
     monkeypatch.setattr("torusweep.sweeps.expansion.MANY", 1_000)
     alone = expand(sweep_of(*entries))
     assert one_by_one(together) == alone
@@ -169,12 +170,12 @@ OTHER = [{"from": 0, "to": 40, "step": 2}, {"from": 0, "to": 8}, [*range(9)], [*
 @pytest.mark.parametrize("seed", OTHER)
 def test_other_seeds_are_networks_one_by_one(few: None, seed: object):
     found = expand(sweep_of({**DRAWN, "seed": seed}))
-    assert all(seed_run(network.topology) is None for network in found)
+    assert all(isinstance(network.topology, str) for network in found)
 
 
 def test_a_list_of_seeds_that_follow_each_other_is_a_run(few: None):
     assert expand(sweep_of({**DRAWN, "seed": [*range(3, 20)]})) == expand(sweep_of(entry(3, 19)))
-    assert expand(sweep_of(entry(3, 19)))[0].topology == str(SeedRun(FAULTY, 3, 19))
+    assert expand(sweep_of(entry(3, 19)))[0].topology == SeedRun(FAULTY, 3, 19)
     with pytest.raises(BadInput, match="seed"):
         expand(sweep_of({**DRAWN, "seed": [0, True, *range(2, 20)]}))
 
@@ -198,8 +199,15 @@ def test_every_stage_takes_runs(few: None):
     points = requested_points(sweep_of(entry(0, 12), **ASKED))
     assert {point.stage for point in points} == {*STAGES}
     runs = {point.topology for point in points} - {f"{FAULTY}, seed=5)"}
-    assert runs == {str(SeedRun(FAULTY, 0, 12))}
+    assert runs == {SeedRun(FAULTY, 0, 12)}
     assert [point.entry for point in points if point.stage == "loads"] == [0, 0, 0, 0, 2]  # the second asks nothing new
+
+
+def test_a_note_counts_the_networks_of_runs_each_once(few: None):
+    slow = {"topology": "with_links(mesh(k=3, n=2), latencies=[3])"}
+    loads = [{"topologies": [f"faulty({slow['topology']}, links=2, seed=5)"]}, {}, {"traffic": "neighbour"}]
+    points = requested_points(sweep_of(entry(0, 12, **slow), entry(10, 22, **slow), loads=loads))
+    assert notes_of(points) == ("loads leaves out latency (23 networks)",)
 
 
 def test_an_entry_may_name_a_network_of_a_run(few: None):
@@ -210,7 +218,7 @@ def test_an_entry_may_name_a_network_of_a_run(few: None):
 
 @pytest.mark.parametrize("pace", [0.05, 1.0, 30.0])
 def test_a_run_is_cut_into_batches_of_the_time_that_networks_take(pace: float):
-    run = Point("static", str(SeedRun(FAULTY, 5, 20_004)), StaticRequest())
+    run = Point("static", SeedRun(FAULTY, 5, 20_004), StaticRequest())
     other = Point("static", "ring(k=5)", StaticRequest())
     batches = Batches({run: 200.0, other: 0.01}, batch_seconds=1.0)
     seen: list[Point] = []
@@ -226,7 +234,7 @@ def test_a_run_is_cut_into_batches_of_the_time_that_networks_take(pace: float):
 
 
 def test_a_run_alone_in_its_batch_is_halved():
-    run = Point("static", str(SeedRun(FAULTY, 0, 6)), StaticRequest())
+    run = Point("static", SeedRun(FAULTY, 0, 6), StaticRequest())
     batches = Batches({}, batch_seconds=100.0)
     batches.halve(Batch([run], 7.0))
     halves = [batches.next(places=1), batches.next(places=1)]
@@ -253,7 +261,7 @@ def test_tables_are_the_same_bytes_as_one_by_one(stage: str, tmp_path: Path, mon
         for step in ("points", *((stage,) if stage else ("static", "screen", "distances"))):
             assert run.here(step, **({"workers": 0} if step in STAGES else {})) == 0
         points = pq.read_table(run.folder / "points.parquet").column("topology").to_pylist()
-        assert any(map(seed_run, points)) == (many == 10)
+        assert any(text != read_run(text) for text in points) == (many == 10)
         names = [path.stem for path in run.folder.glob("*.parquet") if path.stem != "points"]
         tables[many] = {name: (run.folder / f"{name}.parquet").read_bytes() for name in names}
         assert pq.read_table(run.folder / f"{stage or 'static'}.parquet").num_rows >= 13
@@ -368,7 +376,7 @@ def test_poisoned_networks_of_a_run_are_named_and_the_rest_completes(tmp_path: P
     assert set(failed) == {poisoned, defect}
     assert "its worker died 3 times" in failed[poisoned]
     assert failed[defect] == "ZeroDivisionError: a made-up defect"
-    names = list(spellings_of(str(SeedRun(FAULTY, 0, 1_049))))
+    names = list(spellings_of(SeedRun(FAULTY, 0, 1_049)))
     assert topologies(run) == [name for name in names if name not in failed]
 
 
@@ -377,7 +385,7 @@ def topologies(run: Run) -> list[str]:
 
 
 def test_a_forecast_divides_a_run_among_the_workers():
-    run = Point("screen", str(SeedRun(FAULTY, 0, 9_999)), ScreenRequest(None))
+    run = Point("screen", SeedRun(FAULTY, 0, 9_999), ScreenRequest(None))
     found = forecast({run: 100.0}, Cluster(workers=2))
     assert found.seconds == pytest.approx(START_SECONDS + 50)
     assert (found.points, found.stages[0].longest) == (10_000, pytest.approx(0.01))

@@ -17,7 +17,7 @@ from torusweep.networks.families.grids import UnitSteps, drawn_networks, wirings
 from torusweep.networks.families.low_diameter import jellyfish, random_regular, xpander
 from torusweep.networks.families.modified import faulty_networks
 from torusweep.networks.realisation import check_ports, check_size
-from torusweep.networks.seed_runs import SEED, SeedRun, seed_run
+from torusweep.networks.seed_runs import SEED, Planned, SeedRun
 from torusweep.networks.spelling import parse
 from torusweep.networks.topology import NO_PORT, Plan, Topology, Wirings, default_memory
 
@@ -96,16 +96,17 @@ def one_by_one(spellings: Sequence[str]) -> Block:
     return joined(found)
 
 
-def block_of_networks(networks: Iterable[tuple[str, Plan]], memory: int | None = None) -> Block:
+def block_of_networks(networks: Iterable[Planned], memory: int | None = None) -> Block:
     """Put networks and runs of seeds into one block, in order. Raises what `torusweep.networks.families.build` raises.
 
-    networks   (canonical spelling, plan) of each network; a run of seeds has the plan of its first network
+    networks   (canonical spelling or run of seeds, plan) of each; a run has the plan of its first network
     memory     limit in bytes, as in `torusweep.networks.families.build`
     Networks of a run of seeds that cannot exist are listed in `Block.refused`.
     """
     found = []
-    for run, some in groupby(networks, lambda one: seed_run(one[0])):
-        found.append(_listed([*some], memory) if run is None else block_of_run(run))
+    for run, some in groupby(networks, lambda one: one[0] if isinstance(one[0], SeedRun) else None):
+        listed = [(str(spelling), planned) for spelling, planned in some]
+        found.append(_listed(listed, memory) if run is None else block_of_run(run))
     return joined(found)
 
 

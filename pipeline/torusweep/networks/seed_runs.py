@@ -1,17 +1,16 @@
 """Runs of networks that differ only in their seeds, spelt as one: `faulty(torus(k=4, n=2), links=2, seed=0..4095)`.
 
-A sweep holds one run instead of thousands of networks: one text, one point, one key
-(docs/decisions/15-a-run-of-seeds-is-a-point.md). No family takes such a spelling; each network has its own.
+A sweep holds one `SeedRun` instead of thousands of networks: one record, one point, one key
+(docs/decisions/15-a-run-of-seeds-is-a-point.md). Its text is for files and messages; no family takes it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from torusweep.networks.families import plan
 from torusweep.networks.topology import Plan
 
 SEED = "seed"  # last parameter of every random family, 0 by default
@@ -58,10 +57,13 @@ class SeedRun(NamedTuple):
         yield self._replace(first=begin)
 
 
-def seed_run(topology: str) -> SeedRun | None:
-    """Return the run that a text spells; None if the text spells a network or a design space."""
-    found = _RUN.fullmatch(topology) if ".." in topology else None
-    return SeedRun(found[1], int(found[2]), int(found[3])) if found else None
+Planned = tuple[str | SeedRun, Plan]  # a sweep's topology, and the plan of its first network
+
+
+def read_run(text: str) -> str | SeedRun:
+    """Return the run that a text spells; the text itself if it spells a network or a design space."""
+    found = _RUN.fullmatch(text) if ".." in text else None
+    return SeedRun(found[1], int(found[2]), int(found[3])) if found else text
 
 
 def of_seed(before: str, seed: int) -> str:
@@ -75,32 +77,29 @@ def before_seed(spelling: str) -> tuple[str, int]:
     return (found[1], int(found[2])) if found else (spelling[:-1], 0)
 
 
-def first_of(topology: str) -> str:
-    """Return the first network of a sweep's topology, which is a network or a run of seeds."""
-    run = seed_run(topology)
-    return topology if run is None else of_seed(run.before, run.first)
+def first_of(topology: str | SeedRun) -> str:
+    """Return the spelling of the first network of a sweep's topology."""
+    return of_seed(topology.before, topology.first) if isinstance(topology, SeedRun) else topology
 
 
-def spellings_of(topology: str) -> Iterator[str]:
-    """Return the spellings of all networks of a sweep's topology, which is a network or a run of seeds."""
-    run = seed_run(topology)
-    return iter((topology,)) if run is None else run.spellings
+def spellings_of(topology: str | SeedRun) -> Iterator[str]:
+    """Return the spellings of all networks of a sweep's topology."""
+    return topology.spellings if isinstance(topology, SeedRun) else iter((topology,))
 
 
-def count_of(topology: str) -> int:
-    """Number of networks of a sweep's topology, which is a network or a run of seeds."""
-    run = seed_run(topology)
-    return 1 if run is None else run.size
+def count_of(topology: str | SeedRun) -> int:
+    """Number of networks of a sweep's topology; a design space counts as one."""
+    return topology.size if isinstance(topology, SeedRun) else 1
 
 
-def in_parts(networks: Iterable[tuple[str, Plan]], most: int) -> Iterator[list[tuple[str, Plan]]]:
+def in_parts(networks: Iterable[Planned], most: int) -> Iterator[list[Planned]]:
     """Yield the topologies of a sweep, with their plans, in lists of at most `most` networks, cutting runs of seeds."""
-    part, room = list[tuple[str, Plan]](), most
+    part, room = list[Planned](), most
     for topology, planned in networks:
-        run, begin = seed_run(topology), 0
-        while begin < (size := 1 if run is None else run.size):
+        begin, size = 0, count_of(topology)
+        while begin < size:
             taken = min(size - begin, room)
-            part.append((topology if run is None else str(run.part(begin, taken)), planned))
+            part.append((topology.part(begin, taken) if isinstance(topology, SeedRun) else topology, planned))
             begin, room = begin + taken, room - taken
             if not room:
                 yield part
@@ -109,15 +108,10 @@ def in_parts(networks: Iterable[tuple[str, Plan]], most: int) -> Iterator[list[t
         yield part
 
 
-def plan_of(topology: str) -> Plan:
-    """Return the plan of a sweep's topology. All networks of a run have the same size and need equal resources."""
-    return plan(first_of(topology))[1]
-
-
 class Networks:
     """A set of networks. Runs are stored as intervals of seeds, by the part of the spelling before the seed."""
 
-    def __init__(self, topologies: Iterable[str] = ()) -> None:
+    def __init__(self, topologies: Iterable[str | SeedRun] = ()) -> None:
         self._runs: dict[str, list[tuple[int, int]]] = {}
         self._seeds: dict[str, set[int]] = {}
         for topology in topologies:
@@ -131,37 +125,40 @@ class Networks:
             return True
         return before in self._runs and any(first <= seed <= last for first, last in self._runs[before])
 
-    def add(self, topology: str) -> list[str]:
+    def within(self, topology: str | SeedRun) -> list[str]:
+        """Return the set's networks that are equal to a network, or are in a run, in the order of their seeds."""
+        if isinstance(topology, str):
+            return [topology] if topology in self else []
+        before, first, last = topology
+        return [of_seed(before, seed) for seed in sorted(self._seeds.get(before, ())) if first <= seed <= last]
+
+    def add(self, topology: str | SeedRun) -> Sequence[str | SeedRun]:
         """Add a network or a run, and return the parts of it that were not there yet."""
-        run = seed_run(topology)
-        if run is None:
+        if isinstance(topology, str):
             before, seed = before_seed(topology)
             if self._has(before, seed):
                 return []
             self._seeds.setdefault(before, set()).add(seed)
             return [topology]
-        there = self._runs.setdefault(run.before, [])
-        new = list(run.without([*there, *((seed, seed) for seed in self._seeds.get(run.before, ()))]))
+        there = self._runs.setdefault(topology.before, [])
+        new = list(topology.without([*there, *((seed, seed) for seed in self._seeds.get(topology.before, ()))]))
         there += [(part.first, part.last) for part in new]
-        return [str(part) for part in new]
+        return new
 
 
-def pieces(wanted: Iterable[list[str]]) -> Iterator[tuple[str, list[int]]]:
+def pieces(wanted: Iterable[Iterable[SeedRun]]) -> Iterator[tuple[SeedRun, list[int]]]:
     """Cut runs of seeds wherever a run of any list begins or ends. Yield (piece, places of the lists that contain it).
 
     wanted   lists of runs that differ only in their seeds; the runs within one list do not overlap
     """
     ends: dict[int, list[tuple[bool, int]]] = {}
-    run: SeedRun | None = None
-    for place, topologies in enumerate(wanted):
-        for topology in topologies:
-            run = seed_run(topology)
-            assert run is not None
+    for place, runs in enumerate(wanted):
+        for run in runs:
             ends.setdefault(run.first, []).append((True, place))
             ends.setdefault(run.last + 1, []).append((False, place))
     order, inside = sorted(ends), set[int]()
     for first, after in pairwise(order):
         for begins, place in sorted(ends[first]):
             (inside.add if begins else inside.discard)(place)
-        if inside and run is not None:
-            yield str(run._replace(first=first, last=after - 1)), sorted(inside)
+        if inside:
+            yield run._replace(first=first, last=after - 1), sorted(inside)

@@ -21,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from torusweep.errors import BadInput
 from torusweep.networks.families import built, plan
-from torusweep.networks.seed_runs import count_of
+from torusweep.networks.seed_runs import Planned, SeedRun, count_of
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.how import How
 from torusweep.tables.columns import Column
@@ -276,11 +276,11 @@ class Stage(Protocol):
         """A key that is equal for networks whose rows are computed together (`rows_of_block`); None if not together."""
         return None
 
-    def rows_of_block(self, networks: Sequence[tuple[str, Plan]], request: Any, options: How) -> pa.Table:
+    def rows_of_block(self, networks: Sequence[Planned], request: Any, options: How) -> pa.Table:
         """Compute the rows of several networks together: one row for each network, in order.
 
-        networks   (canonical spelling, plan) of each network, all with the same value of `together`, which is not None.
-                   In a run of seeds (torusweep.networks.seed_runs) every plan is that of the first network
+        networks   (canonical spelling, plan) of each network, or (torusweep.networks.seed_runs.SeedRun, plan of its
+                   first network) of each run; all with the same value of `together`, which is not None
 
         Raises the exception that `rows` raises for the first network that fails.
         """
@@ -308,13 +308,13 @@ class Stage(Protocol):
 
 
 def alike(
-    stage: Stage, points: Sequence[tuple[str, LazyNetwork, Any]]
-) -> dict[tuple[int, ...], list[tuple[str, Plan]]]:
+    stage: Stage, points: Sequence[tuple[str | SeedRun, LazyNetwork, Any]]
+) -> dict[tuple[int, ...], list[Planned]]:
     """Places of points whose networks are computed together → (topology, plan of the first network) of each point.
 
     points   (topology, which is a network or a run of seeds; its first network; request)
     """
-    found = defaultdict[Any, dict[int, tuple[str, Plan]]](dict)
+    found = defaultdict[Any, dict[int, Planned]](dict)
     for place, (topology, first, request) in enumerate(points):
         shape = attempt(stage.together, first, request)
         unlike = shape is None or isinstance(shape, Exception)

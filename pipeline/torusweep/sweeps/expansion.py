@@ -11,7 +11,7 @@ from torusweep.documents import Place
 from torusweep.errors import BadInput, Refused, nearest, printable
 from torusweep.networks.families import FAMILIES, parameters, plan
 from torusweep.networks.realisation import check_size
-from torusweep.networks.seed_runs import SEED, Networks, SeedRun, before_seed, count_of, first_of, plan_of, seed_run
+from torusweep.networks.seed_runs import SEED, Networks, SeedRun, before_seed, count_of, first_of
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan, default_memory
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Stage
@@ -27,12 +27,12 @@ GREATEST_SEED = 2**36  # greatest seed of a run, because a seed and the number o
 class SweepNetwork(NamedTuple):
     """A network of a sweep, or a run of networks that differ in their seeds (torusweep.networks.seed_runs).
 
-    topology     canonical spelling
+    topology     canonical spelling, or the run
     fault_nodes  number of simultaneous node faults for the fault diameter; None if it is not computed
     plan         plan of the (first) network, which is held so that no stage makes it again
     """
 
-    topology: str
+    topology: str | SeedRun
     fault_nodes: int | None = None
     plan: Plan | None = None
 
@@ -75,7 +75,7 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Swe
 
 
 def expand_stage(
-    sweep: Sweep, stage: Stage, networks: Sequence[SweepNetwork], *, expected: Iterable[tuple[str, Any]] = ()
+    sweep: Sweep, stage: Stage, networks: Sequence[SweepNetwork], *, expected: Iterable[tuple[str | SeedRun, Any]] = ()
 ) -> list[Point]:
     """List a stage's points, each once, in the order of the configuration, then points that others need.
 
@@ -95,7 +95,7 @@ def expand_stage(
     for number, entry in enumerate(sweep.entries(stage.name)):
         with at(sweep, (stage.name, number)):
             requests = counted_requests(stage, entry, sweep.limits.points)
-            topologies = entry.spaces() or chosen(entry, networks)
+            topologies: Sequence[str | SeedRun] = entry.spaces() or chosen(entry, networks)
             total = sum(map(count_of, topologies)) * len(requests)
             if found.count + total > sweep.limits.points:
                 raise Refused(
@@ -141,23 +141,22 @@ def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
 
 
 def _suitable(
-    stage: Stage, entry: NetworkChoice, topology: str, requests: Iterable[Any], first: LazyNetwork
-) -> dict[Any, list[str]]:
-    """For each request, the spellings of those parts of a network or run for which it is defined; [] if none is.
+    stage: Stage, entry: NetworkChoice, topology: str | SeedRun, requests: Iterable[Any], first: LazyNetwork
+) -> Mapping[Any, Sequence[str | SeedRun]]:
+    """For each request, those parts of a network or run for which it is defined; [] if none is.
 
     first   first network of the run
     """
-    run = seed_run(topology)
-    if run is None or (run.size >= CHECKED and not entry.skip_unsuitable):
+    if isinstance(topology, str) or (topology.size >= CHECKED and not entry.skip_unsuitable):
         return {request: [topology] if _suits(stage, entry, first, request) else [] for request in requests}
     found: dict[Any, list[SeedRun]] = {request: [] for request in requests}
-    for seed, spelling in enumerate(run.spellings, run.first):
+    for seed, spelling in enumerate(topology.spellings, topology.first):
         network = LazyNetwork(spelling, first.memory)
         for request, parts in found.items():
             if _suits(stage, entry, network, request):
                 begin = parts.pop().first if parts and parts[-1].last == seed - 1 else seed
-                parts.append(run._replace(first=begin, last=seed))
-    return {request: [str(part) for part in parts] for request, parts in found.items()}
+                parts.append(topology._replace(first=begin, last=seed))
+    return found
 
 
 def _suits(stage: Stage, entry: NetworkChoice, network: LazyNetwork, request: Any) -> bool:
@@ -184,8 +183,8 @@ def memory_limit(sweep: Sweep) -> int:
     return default_memory() if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30)
 
 
-def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str]:
-    """Spellings of the networks that an entry chooses, in the order of `networks`.
+def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str | SeedRun]:
+    """Networks and runs that an entry chooses, in the order of `networks`.
 
     Raises BadInput for an unknown family, or a network that the sweep does not have.
     """
@@ -195,10 +194,12 @@ def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str]:
             raise BadInput(
                 f"families: unknown family '{family}'{nearest(family, FAMILIES)}; 'torusweep topologies' lists all"
             )
-    of_families = [network.topology for network in networks if network.topology.partition("(")[0] in families]
+    of_families = [each.topology for each in networks if first_of(each.topology).partition("(")[0] in families]
     if entry.topologies is not None:
-        named = dict.fromkeys(plan(spelling)[0] for spelling in entry.topologies)
-        there = Networks(of_families)
+        named = [plan(spelling)[0] for spelling in entry.topologies]
+        wanted = Networks(named)
+        of_families = [own for topology in of_families for own in wanted.within(topology)]
+        there = {*of_families}
         among = "" if entry.families == "all" else " and the families chosen"
         for spelling in named:
             if spelling not in there:
@@ -206,20 +207,10 @@ def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str]:
                     f"topologies: expected networks of the sweep{among}, got {spelling};"
                     " add it to the sweep's own topologies"
                 )
-        of_families = [own for topology in of_families for own in _named_of(topology, named)]
     if entry.nodes is None:
         return of_families
-    return [
-        topology for topology in of_families if entry.nodes.lowest <= plan_of(topology).nodes <= entry.nodes.highest
-    ]
-
-
-def _named_of(topology: str, named: Iterable[str]) -> list[str]:
-    """Those of the named networks that are equal to a network, or are in a run, in the order of their seeds."""
-    if seed_run(topology) is None:
-        return [topology] if topology in named else []
-    there = Networks([topology])
-    return sorted((spelling for spelling in named if spelling in there), key=lambda spelling: before_seed(spelling)[1])
+    lowest, highest = entry.nodes.lowest, entry.nodes.highest  # all networks of a run have the same size
+    return [topology for topology in of_families if lowest <= plan(first_of(topology))[1].nodes <= highest]
 
 
 def pass_over(error: BadInput, *, skip: bool) -> None:
@@ -238,12 +229,12 @@ def pass_over(error: BadInput, *, skip: bool) -> None:
 class _Networks:
     """The list of a sweep's networks and runs, in which each network occurs once.
 
-    found   spelling → network, with the number of simultaneous node faults that its entry gives, or None
+    found   network or run → its SweepNetwork, with the number of simultaneous node faults of its entry, or None
     count   number of networks
     """
 
     def __init__(self) -> None:
-        self.found: dict[str, SweepNetwork] = {}
+        self.found: dict[str | SeedRun, SweepNetwork] = {}
         self.count = 0
         self._there = Networks()
 
@@ -254,11 +245,11 @@ class _Networks:
         """
         for part in self._there.add(network.topology):
             self.count += count_of(part)
-            self.found[part] = network._replace(topology=part, plan=plan_of(part))
-        if seed_run(network.topology) is None and network.fault_nodes is not None:
+            self.found[part] = network._replace(topology=part, plan=plan(first_of(part))[1])
+        if network.fault_nodes is not None:  # not for a run
             self._count_faults(network.topology, network.fault_nodes)
 
-    def _count_faults(self, spelling: str, fault_nodes: int) -> None:
+    def _count_faults(self, spelling: str | SeedRun, fault_nodes: int) -> None:
         known = self.found.get(spelling)
         if known is None:
             raise BadInput(
@@ -329,7 +320,7 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwo
             raise BadInput(f"{error}{remedy}") from None
         network = _network(sweep, canonical, planned, memory, entry.fault_nodes)
         if seeds:
-            network = SweepNetwork(str(SeedRun(before_seed(canonical)[0], seeds[0], seeds[-1])))
+            network = SweepNetwork(SeedRun(before_seed(canonical)[0], seeds[0], seeds[-1]))
         yield network
 
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build, plan
-from torusweep.networks.seed_runs import count_of, first_of
+from torusweep.networks.seed_runs import SeedRun, count_of, first_of
 from torusweep.networks.spelling import parse
 from torusweep.papers.verification.rows import expected_latency
 from torusweep.questions.latency.columns import LATENCY, TABLE
@@ -62,13 +62,13 @@ def _counts_wires(entry: Any) -> bool:
     return entry.model != DALLY and entry.constraint.norm == WIRING_VOLUME
 
 
-def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str, list[tuple[str, Any]]]:
+def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str, list[tuple[str | SeedRun, Any]]]:
     """Further requests that the table `latency` needs, by stage: layouts for constant wiring_volume, each once.
 
     Raises, with the place in the file, BadInput for an entry that chooses no network, and for a placement that does not
     exist or is not defined for a network (unless skip_unsuitable); and Refused for more rows than MOST_ROWS.
     """
-    total, layouts = 0, dict[tuple[str, Any], None]()
+    total, layouts = 0, dict[tuple[str | SeedRun, Any], None]()
     for number, entry in enumerate(sweep.entries("latency")):
         with at(sweep, ("latency", number)):
             needed = [] if entry.model == DALLY else ["mean_distance", *NORMS[entry.constraint.norm].columns]
@@ -145,7 +145,7 @@ def _of_networks(entry: Any, static: pa.Table, loads: pa.Table | None, layout: p
     wires = [] if layout is None else layout.select(USED["layout"]).to_pylist()
     placed = {(row["topology"], row["placement"]): row for row in wires}
     networks, widths, placements = [], [], []
-    for name in chosen(entry, [SweepNetwork(topology) for topology in records]):
+    for name in map(str, chosen(entry, [SweepNetwork(topology) for topology in records])):
         try:
             check_links(name, plan(name)[1])
             record = records[name]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
+from torusweep.networks.seed_runs import Networks, count_of
 from torusweep.quantities import counted
 from torusweep.questions.stage import attempt
 from torusweep.sweeps.points import Point
@@ -19,14 +20,14 @@ def notes_of(points: Iterable[Point]) -> tuple[str, ...]:
     If there are more than MOST_POINTS points, the line says that only the first ones were examined.
     """
     waiting = iter(points)
-    networks: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    networks, counts = defaultdict[tuple[str, str], Networks](Networks), defaultdict[str, Counter[str]](Counter)
     for point in islice(waiting, MOST_POINTS):
         found = attempt(getattr, point, "estimate")  # a network's file may be gone
         for name in () if isinstance(found, Exception) else found.unheeded:
-            networks[point.stage][name].add(point.topology)
+            counts[point.stage][name] += sum(map(count_of, networks[point.stage, name].add(point.topology)))
     limit = f", of the first {MOST_POINTS:,} points" if next(waiting, None) is not None else ""
-    return tuple(f"{stage} leaves out {_listed(said)}{limit}" for stage, said in networks.items())
+    return tuple(f"{stage} leaves out {_listed(said)}{limit}" for stage, said in counts.items())
 
 
-def _listed(said: Mapping[str, set[str]]) -> str:
-    return ", ".join(f"{name} ({counted(len(found), 'network')})" for name, found in said.items())
+def _listed(said: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({counted(count, 'network')})" for name, count in said.items())

@@ -20,8 +20,7 @@ import pyarrow as pa
 from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.networks.families.graph_files import files_of
-from torusweep.networks.seed_runs import Networks, count_of, first_of, pieces, seed_run, spellings_of
-from torusweep.networks.topology import Plan
+from torusweep.networks.seed_runs import Networks, Planned, SeedRun, count_of, first_of, pieces, read_run, spellings_of
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork, Rows, alike, attempt
 from torusweep.stages import STAGES
@@ -54,14 +53,14 @@ class Point:
     """A request for a network, from which a stage computes one or several rows of its table.
 
     stage      name of the stage (torusweep.stages.STAGES)
-    topology   canonical spelling of a network, of a run of networks, or of a design space
+    topology   canonical spelling of a network or of a design space; or a run of networks
     request    object of the stage's class `Request`
     entry      number of the entry in the stage's section that requests the point; None if it is requested for every
                network, or for a paper's number. Points that differ only in `entry` are equal
     """
 
     stage: str
-    topology: str
+    topology: str | SeedRun
     request: Any
     entry: int | None = field(default=None, compare=False)
 
@@ -83,8 +82,8 @@ class Point:
         return known[1]
 
     def _key_of(self, files: tuple[str, ...], code: str) -> str:
-        digest, run = _digest_begun(code).copy(), seed_run(self.topology)
-        record = self.record() | ({"topology": run.before} if run else {})
+        digest, run = _digest_begun(code).copy(), self.topology
+        record = self.record() | ({"topology": run.before} if isinstance(run, SeedRun) else {})
         digest.update(json.dumps([record, files]).encode())
         return str(digest.hexdigest())
 
@@ -120,8 +119,7 @@ class Point:
     @property
     def seeds(self) -> tuple[int, int]:
         """(first seed, last seed) of a run of networks; (0, 0) for any other point."""
-        run = seed_run(self.topology)
-        return (run.first, run.last) if run else (0, 0)
+        return self.topology[1:] if isinstance(self.topology, SeedRun) else (0, 0)
 
     @property
     def wanted(self) -> shards.RowRange:
@@ -130,8 +128,8 @@ class Point:
 
     def part(self, first: int, last: int) -> Point:
         """The part of a run with the seeds `first` … `last`; any other point is returned unchanged."""
-        run = seed_run(self.topology)
-        return replace(self, topology=str(run._replace(first=first, last=last))) if run else self
+        run = self.topology
+        return replace(self, topology=run._replace(first=first, last=last)) if isinstance(run, SeedRun) else self
 
     @property
     def networks(self) -> list[Point]:
@@ -140,14 +138,14 @@ class Point:
 
     def record(self) -> dict[str, Any]:
         """The point as a flat dictionary: stage, topology and the request's fields."""
-        return {"stage": self.stage, "topology": self.topology, **asdict(self.request)}
+        return {"stage": self.stage, "topology": str(self.topology), **asdict(self.request)}
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Point:
         """The point with the values of a `record`, and `entry` if the record has it. Other keys are ignored."""
         request = STAGES[record["stage"]].Request
         given = {one.name: record[one.name] for one in fields(request)}
-        return cls(record["stage"], record["topology"], request(**given), record.get("entry"))
+        return cls(record["stage"], read_run(record["topology"]), request(**given), record.get("entry"))
 
 
 class Points:
@@ -162,8 +160,8 @@ class Points:
         self._stage = stage
         self._networks: defaultdict[Any, Networks] = defaultdict(Networks)
 
-    def add(self, parts: dict[Any, list[str]], entry: int | None = None) -> None:
-        """Add the new ones among requests. parts: request → spellings of a network or of parts of a run.
+    def add(self, parts: Mapping[Any, Sequence[str | SeedRun]], entry: int | None = None) -> None:
+        """Add the new ones among requests. parts: request → a network, or parts of a run.
 
         A run is divided so that all requests of an entry have points with the same seeds, because their rows are sorted
         by network (torusweep.tables.shards.finished).
@@ -172,13 +170,13 @@ class Points:
             request: [piece for part in topologies for piece in self._networks[request].add(part)]
             for request, topologies in parts.items()
         }
-        requests = list(new)
-        if any(seed_run(piece) for each in new.values() for piece in each[:1]):
-            found = [(piece, requests[place]) for piece, places in pieces(new.values()) for place in places]
-        else:
-            found = [(piece, request) for request, each in new.items() for piece in each]
-        self.points += [Point(self._stage, topology, request, entry) for topology, request in found]
-        self.count += sum(count_of(topology) for topology, _ in found)
+        requests, runs = [*new], [[piece for piece in each if isinstance(piece, SeedRun)] for each in new.values()]
+        found = [(piece, request) for request, each in new.items() for piece in each]
+        if len(requests) > 1 and any(runs):
+            found = [(piece, requests[place]) for piece, places in pieces(runs) for place in places]
+        points = [Point(self._stage, topology, request, entry) for topology, request in found]
+        self.points += points
+        self.count += networks_of(points)
 
 
 def networks_of(points: Iterable[Point]) -> int:
@@ -226,7 +224,7 @@ def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Excep
         for place in sorted(alone)
         for seed, network in enumerate(points[place].networks, start=points[place].seeds[0])
     ]
-    lazy = ((LazyNetwork(network.point.topology, options.memory), network.point.request) for network in networks)
+    lazy = ((LazyNetwork(str(network.point.topology), options.memory), network.point.request) for network in networks)
     rows_of = dict(zip(networks, stage.rows_of_many(lazy, options), strict=True)) if networks else {}
     records = {network: rows for network, rows in rows_of.items() if isinstance(rows, list)}
     together = attempt(_keyed_together, points, records)
@@ -245,7 +243,7 @@ def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Excep
     return [_outcome(point, tables[place], failed[place]) for place, point in enumerate(points)]
 
 
-def _keyed_block(points: Sequence[Point], networks: list[tuple[str, Plan]], options: How) -> list[pa.Table]:
+def _keyed_block(points: Sequence[Point], networks: list[Planned], options: How) -> list[pa.Table]:
     """Compute the rows of points together. Returns what `keyed` returns for each point."""
     table = STAGES[points[0].stage].rows_of_block(networks, points[0].request, options)
     counts = [point.count for point in points]
@@ -307,7 +305,7 @@ def listed(folder: Path, stages: Iterable[str]) -> dict[str, ListedPoints]:
         names = np.array(rows["stage"].to_pylist(), object)
         for stage, parts in found.items():
             mine = rows.take(arrow_places(own := np.flatnonzero(names == stage)))
-            counts = np.array([count_of(str(topology)) for topology in mine["topology"].to_pylist()], np.int64)
+            counts = np.array([count_of(read_run(str(text))) for text in mine["topology"].to_pylist()], np.int64)
             parts.append(ListedPoints(own + begin, numbers(mine["estimated_seconds"]), counts))
         begin += len(names)
     made = {stage: ListedPoints(*map(np.concatenate, zip(*parts))) for stage, parts in found.items()}

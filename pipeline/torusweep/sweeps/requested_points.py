@@ -169,7 +169,7 @@ def requested_points(sweep: Sweep) -> list[Point]:
         with at(sweep, ("papers",)):
             raise BadInput(f"expected all measures of static, got a sweep without {', '.join(missing)}; add them")
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
-    expected = expected_requests(sweep.papers)
+    expected: dict[str, list[Any]] = {**expected_requests(sweep.papers)}
     for name, requests in latency_requests(sweep, networks).items():
         expected[name] = [*expected.get(name, ()), *requests]
     return [

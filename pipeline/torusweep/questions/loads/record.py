@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from torusweep.networks.topology import NO_PORT, Plan
+from torusweep.networks.seed_runs import Planned
+from torusweep.networks.topology import NO_PORT
 from torusweep.questions.how import How
 from torusweep.questions.loads.channels import NO_BOUNDS, Bounds, ChannelLoads
 from torusweep.questions.loads.columns import LOADS
@@ -87,7 +88,7 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
     return row_of(LOADS, columns_of(loads, topology.spelling, *_mean_and_max(load), by_class, bounds or NO_BOUNDS))
 
 
-def loads_of_block(networks: Sequence[tuple[str, Plan]], how: How, alone: Callable[[str], Any]) -> pa.Table:
+def loads_of_block(networks: Sequence[Planned], how: How, alone: Callable[[str], Any]) -> pa.Table:
     """Return a table with a row for each network (`torusweep.questions.static.blocks.table_of_block`).
 
     alone   maps a spelling to the rows of that network alone; called if some of its terminals cannot reach each other

@@ -15,6 +15,7 @@ from rich.console import Console
 from torusweep.capacity import check_capacity
 from torusweep.capacity.certificate import capacity_certificate
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.seed_runs import Planned
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
 from torusweep.quantities import rate, rate_of
 from torusweep.questions.answer import Record, Row
@@ -342,7 +343,7 @@ class LoadsQuestion(Question):
             return None
         return shape(network.plan)
 
-    def rows_of_block(self, networks: Sequence[tuple[str, Plan]], request: Any, options: How) -> pa.Table:
+    def rows_of_block(self, networks: Sequence[Planned], request: Any, options: How) -> pa.Table:
         return loads_of_block(networks, options, lambda spelling: self.rows(LazyNetwork(spelling), request, options))
 
     def memory(self, network: LazyNetwork, request: Any) -> int:

@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.topology import Meaning, Plan, Topology, no_symmetries
+from torusweep.networks.seed_runs import Planned
+from torusweep.networks.topology import Meaning, Topology, no_symmetries
 from torusweep.quantities import counted
 from torusweep.questions.answer import Records
 from torusweep.questions.console import print_note
@@ -253,7 +254,7 @@ class ScreenQuestion(Question):
             return None
         return shape(network.plan)
 
-    def rows_of_block(self, networks: Sequence[tuple[str, Plan]], request: ScreenRequest, options: How) -> pa.Table:
+    def rows_of_block(self, networks: Sequence[Planned], request: ScreenRequest, options: How) -> pa.Table:
         return table_of_block(networks, SCREEN, columns_of, options, loads=True)
 
 

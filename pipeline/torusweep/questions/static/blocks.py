@@ -16,7 +16,7 @@ from torusweep_kernels.blocks import Block as Measured
 from torusweep_kernels.blocks import measure_networks
 
 from torusweep.networks.blocks import Block, block_of_networks
-from torusweep.networks.seed_runs import in_parts
+from torusweep.networks.seed_runs import Planned, SeedRun, in_parts
 from torusweep.networks.topology import NO_PORT, Plan, no_symmetries
 from torusweep.questions.how import How
 from torusweep.questions.static.distances import DistanceNumbers
@@ -38,7 +38,7 @@ def shape(planned: Plan) -> Hashable:
 
 
 def table_of_block(
-    networks: Sequence[tuple[str, Plan]],
+    networks: Sequence[Planned],
     columns: tuple[Column, ...],
     of_block: Callable[[BlockNumbers], dict[str, Any]],
     how: How,
@@ -90,7 +90,7 @@ class BlockNumbers:
     loads        whether channel loads are measured, too
     """
 
-    def __init__(self, topologies: Sequence[str], block: Block, how: How, loads: bool = False) -> None:
+    def __init__(self, topologies: Sequence[str | SeedRun], block: Block, how: How, loads: bool = False) -> None:
         assert block.plan is not None
         self.topologies = topologies
         self.block, self.plan, self.how, self.loads = block, block.plan, how, loads

@@ -10,8 +10,8 @@ import pyarrow as pa
 from torusweep_kernels.blocks import edge_connectivity
 
 from torusweep.networks.families import build, family_of, plan
-from torusweep.networks.seed_runs import SEED, SeedRun, count_of, of_seed, seed_run
-from torusweep.networks.topology import Plan, no_symmetries
+from torusweep.networks.seed_runs import SEED, Planned, SeedRun, count_of, of_seed
+from torusweep.networks.topology import no_symmetries
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork
 from torusweep.questions.static.blocks import BlockNumbers, shape, table_of_block
@@ -42,7 +42,7 @@ def shape_of_static(network: LazyNetwork, request: Any) -> Hashable:
     return own and (own, planned.latencies[:1], planned.radices if proved else None)  # cuts are across addresses
 
 
-def static_of_block(networks: Sequence[tuple[str, Plan]], request: Any, how: How) -> pa.Table:
+def static_of_block(networks: Sequence[Planned], request: Any, how: How) -> pa.Table:
     """Return the rows of the table `static` for a block (`torusweep.questions.static.blocks.table_of_block`)."""
     measures, latencies = measures_of(request.measures), networks[0][1].latencies or (1,)
 
@@ -66,14 +66,13 @@ def described(numbers: BlockNumbers) -> Iterator[tuple[dict[str, int], Sequence[
     """Yield (whole-number parameters, notes) of each network, which arrays do not contain."""
     place = 0
     for topology in numbers.topologies:
-        run = seed_run(topology)
-        if run is None:
+        if isinstance(topology, str):
             planned = numbers.block.plans[place]
             assert planned is not None
             yield whole_numbers(topology), planned.notes
         else:
-            others, notes = whole_numbers(f"{run.before})"), notes_of(run)
-            for seed in range(run.first, run.last + 1):
+            others, notes = whole_numbers(of_seed(topology.before, 0)), notes_of(topology)
+            for seed in range(topology.first, topology.last + 1):
                 yield others | ({SEED: seed} if seed else {}), notes(seed)
         place += count_of(topology)
 

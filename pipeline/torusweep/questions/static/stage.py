@@ -13,6 +13,7 @@ from rich.console import Console
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.hierarchies import Hierarchy
+from torusweep.networks.seed_runs import Planned
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
 from torusweep.questions.answer import Record, Row
 from torusweep.questions.entries import field_of
@@ -218,7 +219,7 @@ class StaticQuestion(Question):
     def together(self, network: LazyNetwork, request: Any) -> Hashable:
         return shape_of_static(network, request)
 
-    def rows_of_block(self, networks: Sequence[tuple[str, Plan]], request: Any, options: How) -> pa.Table:
+    def rows_of_block(self, networks: Sequence[Planned], request: Any, options: How) -> pa.Table:
         return static_of_block(networks, request, options)
 
 
