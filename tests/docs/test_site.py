@@ -163,7 +163,7 @@ def test_the_list_of_decisions_is_complete():
     assert listed == sorted((path.name for path in folder.glob("[0-9]*.md")), key=lambda name: int(name.split("-")[0]))
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_the_site_executes_its_notebooks(tmp_path):
     site = build(tmp_path)
     notebooks = sorted((site / "docs" / "notebooks").glob("*.html"))

@@ -20,6 +20,7 @@ sweep = ts.sweep({"sweep": "rings", "topologies": [{"family": "ring", "k": range
                   "cluster": {"batch_seconds": 0.01}})
 """
 RUN = "print(sweep.run(workers=2)['static'].arrow().num_rows, 'rows')\n"
+GO_ON = RUN.replace("workers=2", "workers=1")
 
 
 def test_ctrl_c_stops_a_script_and_run_goes_on(rings: Run, clean: bytes):
@@ -33,7 +34,7 @@ def test_ctrl_c_stops_a_script_and_run_goes_on(rings: Run, clean: bytes):
     assert "KeyboardInterrupt: stopped; what is finished is kept, run() goes on from here" in said
     assert set(kept) <= set(rings.shards()), "the batches that had run are saved, perhaps with those that ran"
     assert 0 < len(rings.shards()) < 40
-    script = rings.start(command=(sys.executable, "-c", SWEEP + RUN))
+    script = rings.start(command=(sys.executable, "-c", SWEEP + GO_ON))
     said = script.communicate(timeout=280)[0]
     assert script.returncode == 0, said
     assert said.endswith("40 rows\n")
@@ -95,7 +96,9 @@ def test_the_stop_button_of_a_notebook_stops_a_run_that_goes_on(
     assert "stopped; the same command goes on from here" in printed
 
     messages.clear()
-    reply = client.execute_interactive(RUN + "sweep.run(workers=2)['static']", timeout=280, output_hook=messages.append)
+    reply = client.execute_interactive(
+        GO_ON + "sweep.run(workers=1)['static']", timeout=280, output_hook=messages.append
+    )
     assert reply["content"]["status"] == "ok", reply["content"]["evalue"]
     assert set(kept) < set(rings.shards())
     shown = [message["content"]["data"]["text/html"] for message in messages if "display_data" in message["msg_type"]]

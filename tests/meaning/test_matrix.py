@@ -83,16 +83,18 @@ def trials() -> Iterator[object]:
 
 def outcome(case: Case, attribute: str, networks: list[Topology]) -> str:
     """What becomes of what networks say: moved, noted, refused, or nothing: ""."""
-    declared = question_named(case.question)
+    declared, answers, moved = question_named(case.question), [], False
     try:
-        answers = [case.ask(network) for network in networks]
+        for network in networks:
+            answers.append(case.ask(network))
+            moved = bool(moves(numbers(answers[0]), numbers(answers[-1])))
+            if moved:
+                break  # the others need not be asked
     except BadInput as refusal:
         if "choose routing minimal with rule hops" in str(refusal) and "routing" not in case.values:
             remedy = {"routing": "minimal", "vc_rule": "hops", "virtual_channels": 12}
             return outcome(case._replace(values={**case.values, **remedy}), attribute, networks)
         return "refused"
-    first, *others = map(numbers, answers)
-    moved = any(moves(first, other) for other in others)
     if attribute == "terminal rate":  # links of hosts move other numbers, too: what a question declares is believed
         moved = attribute in declared.heeds
     noted = any(f"{attribute} (" in note for answer in answers for note in answer.unheeded.values())

@@ -1,12 +1,13 @@
 """`torusweep …` and `snakemake …` as forks of a process that has loaded what they import, which takes seconds.
 
-Each is a process of its own, with a folder, an environment and an exit status as a shell gives it. The Snakemake of
-`torusweep run` is no fork, but a new process. What depends on how Python starts (its search path, variables that
-libraries read when they are imported) needs a process that is started: tests.run.rings.Run.start.
+Each is a process of its own, with a folder, an environment and an exit status as a shell gives it, and so is the
+Snakemake that `torusweep run` starts. What depends on how Python starts (its search path, variables that libraries read
+when they are imported) needs a process that is started: tests.run.rings.Run.start.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -15,15 +16,20 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import cache
+import tempfile
+import traceback
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 SECONDS = 280  # that a program may take
 PROGRAMS = ("torusweep", "snakemake")
 LOADED = (  # what the two import, until a step starts workers
     *("snakemake.cli", "snakemake.report.html_reporter", "snakemake.storage", "snakemake.workflow", "smart_open"),
-    *("torusweep.answers.page", "torusweep.papers.figures", "torusweep.run.steps", "altair", "duckdb", "yte"),
+    *("torusweep.answers.page", "torusweep.papers.figures", "torusweep.run.child", "torusweep.run.steps"),
+    *("altair", "duckdb", "yte"),
 )
 
 spent = [0.0]  # processor seconds of the programs and of what they started: tests.cpu_times adds them
@@ -88,14 +94,50 @@ def _prepared(
     os.chdir(home)
     os.environ.clear()
     os.environ.update(environment)
+    tempfile.tempdir = None  # TMPDIR may be another
     sys.argv = [program, *arguments]
     from torusweep.cli import main
+    from torusweep.run import child
 
+    child.subprocess = SimpleNamespace(Popen=_popen, PIPE=subprocess.PIPE)  # type: ignore[assignment]
     return main if program == "torusweep" else _snakemake
 
 
 def _snakemake() -> None:
     runpy.run_module("snakemake", run_name="__main__", alter_sys=True)
+
+
+def _popen(command: Sequence[str], *, env: dict[str, str], **how: Any) -> subprocess.Popen[bytes]:
+    """As Popen([python, "-P", "-m", "snakemake", …]), as a fork."""
+    assert command[1:4] == ["-P", "-m", "snakemake"]
+    files = {int(name) for name in os.listdir("/proc/self/fd")}
+    begin = partial(_as_snakemake, list(command[3:]), env, files)
+    return subprocess.Popen(["false"], env=env, preexec_fn=begin, **how)
+
+
+def _as_snakemake(words: list[str], environment: dict[str, str], files: set[int]) -> NoReturn:
+    """In the child of Popen, which would begin a program now: Snakemake, without what was the parent's."""
+    for file in {int(name) for name in os.listdir("/proc/self/fd")} - files:  # Popen waits until its pipe is closed
+        with contextlib.suppress(OSError):
+            os.close(file)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.stdout, sys.stderr = (open(stream, "w", buffering=1, closefd=False) for stream in (1, 2))  # noqa: SIM115
+    sys.argv = words
+    status = 1
+    try:
+        _snakemake()
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 def _load() -> None:

@@ -12,10 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+import pytest
 from torusweep.cli.run import run_step
 from torusweep.run.workflow import SNAKEFILE
 
 from tests.run import forks
+from tests.run.faulty_worker import made_up_rows
 
 PRELOAD = Path(__file__).parent / "faulty_worker.py"
 RINGS = "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\ncluster: {batch_seconds: 0.01}\n"
@@ -73,7 +75,7 @@ class Run:
         return {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{PRELOAD}"]', "FAULT": fault, **self.environment}
 
     def step(self, name: str, *options: str, fault: str = "", **environment: str) -> tuple[int, str]:
-        return self.call("step", name, str(self.config), str(self.folder), *options, fault=fault, **environment)
+        return self.forked("step", name, str(self.config), str(self.folder), *options, fault=fault, **environment)
 
     def here(self, name: str, **overrides: object) -> int:
         """A step in this very process."""
@@ -94,6 +96,12 @@ class Run:
         content = self.static()
         self.forget()
         return content
+
+    def finish(self) -> None:
+        """What is left of the stage, in this process, with rows as the workers make them up."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("torusweep.run.driver.rows_of_many", made_up_rows)
+            assert self.here("static", workers=0) == 0
 
     def static(self) -> bytes:
         return (self.folder / "static.parquet").read_bytes()
