@@ -19,8 +19,10 @@ from torusweep.routing.tables.objects import routing_of
 
 
 def test_costs_have_the_currency_of_their_model():
-    shown = str(ts.network("ring(k=4)").cost())
-    assert "total_cost         858.464 USD\n" in shown  # 4 (3 · 350.4 − 892.3) + 4 · 40 (2 · 0.4079 + 0.5771)
+    found = ts.network("ring(k=4)").cost()
+    shown = str(found)
+    assert found.total_cost == pytest.approx(858.464)
+    assert "total cost         858 USD\n" in shown  # 4 (3 · 350.4 − 892.3) + 4 · 40 (2 · 0.4079 + 0.5771)
     assert " currency" not in shown
 
 
