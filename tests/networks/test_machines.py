@@ -87,7 +87,7 @@ def test_links_and_terminals_of_a_machine(spelling, oracle):
     assert topology.ports.shape[1] == width <= topology.plan.degree
     assert topology.capacity is not None or topology.plan.degree == width
     assert topology.link_class.max(initial=0) < len(topology.plan.classes)
-    assert topology.plan.joined <= (terminals == list(range(topology.nodes)))
+    assert topology.plan.one_each <= (terminals == list(range(topology.nodes)))
     proved_symmetries(topology)  # raises where a declared one is none
 
 

@@ -150,7 +150,7 @@ def check_suits(algorithm: str, operation: str, plan: Plan, spelling: str, termi
     """Raise BadInput if a network's plan, or its number of terminals, shows that an algorithm does not suit it."""
     says = ""
     if algorithm in POWERS_OF_2:
-        ranks = plan.nodes if plan.joined else terminals()
+        ranks = plan.nodes if plan.one_each else terminals()
         says = power_of_2_expected(ranks) if ranks & (ranks - 1) else ""
     elif algorithm in ON_AXES and not may_have_axes(plan, spelling):
         says = NO_AXES

@@ -142,8 +142,9 @@ class Plan:
     rate        bits a second that one flit a cycle stands for; None if the network does not say
     tick        seconds that a latency of 1 stands for; None if the network does not say
     terminals   number of terminals, if a family's parameters give it; None: one at each node, or as the arrays say
-    joined      whether, for all parameters, every node has one terminal and reaches every other node, so that facts
-                about a traffic need no arrays; False if the construction does not show it
+    joined      whether, for all parameters, every node reaches every other, and `terminals` counts the terminals, so
+                that facts about a traffic need no arrays; False if the construction does not show it
+    unequal     whether some nodes have more terminals than others
     """
 
     nodes: int
@@ -170,6 +171,12 @@ class Plan:
     weighted: bool = False
     hosts_end: bool = False
     terminals: int | None = None
+    unequal: bool = False
+
+    @property
+    def one_each(self) -> bool:
+        """Whether every node has one terminal and reaches every other node, as `joined` shows."""
+        return self.joined and not self.unequal and self.terminals in (None, self.nodes)
 
     @property
     def bytes(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from torusweep.networks.families.dragonfly import Grouped
 from torusweep.networks.topology import Plan
 
 Values = Mapping[str, Any]
@@ -15,28 +16,39 @@ def _always(plan: Plan, values: Values) -> bool:
 
 
 def _several(plan: Plan, values: Values) -> bool:
-    return plan.nodes > 1
+    return terminals_of(plan) > 1
 
 
 def _power_of_2(plan: Plan, values: Values) -> bool:
-    return plan.nodes > 1 and plan.nodes & (plan.nodes - 1) == 0
+    return terminals_of(plan) > 1 and terminals_of(plan) & (terminals_of(plan) - 1) == 0
 
 
-# whether a pattern suits a network that has one terminal at each node and joins all of them (Plan.joined)
+def terminals_of(plan: Plan) -> int:
+    """Return the number of terminals of a network that joins all nodes (Plan.joined)."""
+    return plan.nodes if plan.terminals is None else plan.terminals
+
+
+# patterns in which every terminal sends to one other: whether one suits a network that joins all nodes (Plan.joined)
+PERMUTATIONS: dict[str, Callable[[Plan, Values], bool]] = {
+    "random_permutation": _always,
+    "shift": lambda plan, values: values.get("by", terminals_of(plan) // 2) % terminals_of(plan) != 0,
+    "bit_complement": _power_of_2,
+    "bit_reversal": _power_of_2,
+    "perfect_shuffle": _power_of_2,
+    "tornado": lambda plan, values: not plan.unequal and max(plan.radices) > 2,
+    "neighbour": lambda plan, values: not plan.unequal and plan.radices[0] > 1,
+}
 SUITED: dict[str, Callable[[Plan, Values], bool]] = {
     "uniform": _always,
     "uniform_other": _several,
     "all_to_all": _several,
-    "nearest_neighbour": _several,
+    "nearest_neighbour": lambda plan, values: plan.one_each and plan.nodes > 1,
     "hot_region": _always,
-    "hot_spot": lambda plan, values: values.get("node", 0) < plan.nodes,
-    "random_permutation": _always,
-    "shift": lambda plan, values: values.get("by", plan.nodes // 2) % plan.nodes != 0,
-    "bit_complement": _power_of_2,
-    "bit_reversal": _power_of_2,
-    "perfect_shuffle": _power_of_2,
-    "tornado": lambda plan, values: max(plan.radices) > 2,
-    "neighbour": lambda plan, values: plan.radices[0] > 1,
+    "hot_spot": lambda plan, values: not plan.unequal and values.get("node", 0) < plan.nodes,
+    "group_shift": lambda plan, values: (
+        isinstance(plan.structure, Grouped) and values.get("shift", 1) % plan.structure.groups != 0
+    ),
+    **PERMUTATIONS,
 }
 
 
@@ -47,4 +59,4 @@ def suits(pattern: str, values: Values, plan: Plan) -> bool:
     values    values of those parameters that are given
     False also if only the network's arrays can tell; then `torusweep.traffic.given.check_reach` decides.
     """
-    return plan.joined and pattern in SUITED and SUITED[pattern](plan, values)
+    return plan.joined and not plan.hosts_end and pattern in SUITED and SUITED[pattern](plan, values)

@@ -15,7 +15,7 @@ from torusweep.errors import BadInput, Refused, one_line
 from torusweep.networks.names import name_of
 from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
-from torusweep.traffic import GivenTraffic, traffic
+from torusweep.traffic import GivenTraffic
 from torusweep.traffic.demands import traffic_of_matrix
 from torusweep.traffic.matrix import Traffic
 
@@ -43,12 +43,8 @@ def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
     return GivenTraffic(MATRIX, traffic_of_matrix(topology, matrix))
 
 
-def check_reach(topology: Topology, pattern: str, *, copies: bool = False) -> None:
-    """Raise BadInput if a pattern is not defined on a network, or sends between parts that are not joined both ways.
-
-    copies   whether the caller copies flits on their way; if it does not, multicast is refused
-    """
-    demands = traffic(pattern, topology, copies=copies)[1]
+def check_reach(topology: Topology, pattern: str, demands: Traffic) -> None:
+    """Raise BadInput if the demands of a pattern are between parts of a network that are not joined both ways."""
     tail, head, _ = topology.arcs
     links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes, topology.nodes))
     parts, part = scipy.sparse.csgraph.connected_components(links, connection="strong")

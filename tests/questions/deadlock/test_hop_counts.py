@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import networkx as nx
 import numpy as np
@@ -12,7 +12,8 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.link_lists import network_of_links
 from torusweep.questions.deadlock import rules
-from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.deadlock.dependencies import hops_needed
+from torusweep.questions.deadlock.record import deadlock_record, least_rule
 from torusweep.questions.deadlock.routing_case import deadlock_case, routing_table
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.simulation.parameters import Parameters
@@ -377,3 +378,33 @@ def test_hops_that_memory_cannot_hold_are_refused(most, monkeypatch):
     monkeypatch.setattr("torusweep.routing.tables.as_table.default_memory", lambda: most * HOP_BYTES)
     with pytest.raises(Refused, match=f"expected at most {most} hops to count") if most < 290 else nullcontext():
         deadlock_case(build("ring(k=10)"), routing="minimal", vc_rule="hops", virtual_channels=2)
+
+
+NEAR = ["ring(k=7)", "torus(k=4, n=2)", "torus(radices=[5, 3], directed=true)", "mesh(k=3, n=2)", "hypercube(n=3)"]
+NEAR += [
+    "random_regular(nodes=12, degree=3, seed=2)",
+    "faulty(torus(k=4, n=2), links=3, seed=1)",
+    "hyperx(radices=[5])",
+]
+
+
+@pytest.mark.parametrize("spelling", [*NEAR, "hyperx(radices=[5])", "ccc(n=3)", "de_bruijn(d=2, k=3)"])
+def test_the_least_number_of_classes_of_hops_needs_no_table(spelling: str, monkeypatch):
+    """Against all shortest paths of networkx, hop by hop, with classes merged from the last one that is left."""
+    network = build(spelling)
+    tail, head, _ = network.arcs
+    graph = nx.DiGraph(zip(tail.tolist(), head.tolist()))
+    hops = {
+        (hop, *path[hop : hop + 3])
+        for source, target in permutations(graph, 2)
+        for path in nx.all_shortest_paths(graph, source, target)
+        for hop in range(len(path) - 2)
+    }
+    number = 1
+    while not nx.is_directed_acyclic_graph(
+        nx.DiGraph(((u, v, min(hop, number - 1)), (v, w, min(hop + 1, number - 1))) for hop, u, v, w in hops)
+    ):
+        number += 1
+    monkeypatch.setattr(rules, "_counting", lambda *given: pytest.fail("the table was made"))
+    assert hops_needed(routing("minimal", network)[1]) == number
+    assert least_rule(network, "minimal")[0] == number

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+from pathlib import Path
+
 import networkx as nx
+import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
@@ -25,16 +29,26 @@ JOINED = [
         "circulant(n=9, steps=[2])",
         "twisted_torus(radices=[4, 2], twists={1: {0: 2}})",
     ),
+    *("slim_fly(q=3, terminals=2)", "polarfly(q=2, terminals=3)", "hyperx(radices=[3, 2], terminals=2)"),
+    *("dragonfly(a=2, p=2, h=1)", "megafly(leaves=1, spines=2, p=2, h=1)", "xgft(down=[2, 3], up=[1, 2])"),
+    *("jellyfish(switches=6, ports=5, degree=3)", "concentrated(torus(k=3, n=2), terminals=2)"),
+    *(
+        "slice(radices=[2, 3], wrap=[false, true])",
+        "with_links(torus(radices=[4, 2]), bandwidths=[2, 1])",
+        "boardfly(groups=2)",
+    ),
 ]
 OTHERS = [
     *("faulty(ring(k=6), links=2, seed=1)", "faulty(torus(k=4, n=2), nodes=1)", "ccc(n=3)", "pruned_torus(k=4, n=3)"),
+    *("concentrated(xgft(down=[2, 3], up=[1, 2]), terminals=3)", "faulty(dragonfly(a=2, p=2, h=1), links=1)"),
     *("illiac(k=3)", "sequin(k=8, s=1, t=2)"),
 ]
-ROUTINGS = ["minimal", "minimal_ecmp", "dimension_order(tie=positive)", "reverse_order", "valiant", "up_down"]
+ROUTINGS = ["minimal", "minimal_ecmp", "dimension_order(tie=positive)", "reverse_order", "valiant", "by_group"]
+ROUTINGS += ["valiant_by_group", "up_down"]
 PATTERNS = [
     *("uniform", "uniform_other", "all_to_all", "nearest_neighbour", "hot_region", "hot_spot", "hot_spot(node=12)"),
     *("random_permutation(seed=3)", "bit_complement", "bit_reversal", "perfect_shuffle", "transpose", "tornado"),
-    *("neighbour", "ring_all_reduce"),
+    *("neighbour", "ring_all_reduce", "shift", "shift(by=12)", "group_shift", "group_shift(shift=3)"),
 ]
 
 
@@ -44,7 +58,10 @@ def test_networks_that_are_joined_by_construction_are(spelling: str):
     if topology.plan.joined:
         graph = as_networkx(topology)
         assert nx.is_strongly_connected(graph) if topology.directed else nx.is_connected(graph)
-        assert topology.terminals.tolist() == list(range(topology.nodes))
+        at_nodes = np.bincount(topology.terminals, minlength=topology.nodes)
+        assert len(topology.terminals) == (topology.plan.terminals or topology.nodes)
+        assert topology.plan.unequal or np.ptp(at_nodes) == 0
+    assert topology.plan.one_each <= (topology.terminals.tolist() == list(range(topology.nodes)))
     assert topology.plan.joined == (spelling in JOINED or spelling.startswith("illiac"))
 
 
@@ -64,7 +81,11 @@ def answer(spelling: str, request: LoadsRequest) -> str:
 def test_a_plan_shows_nothing_that_the_network_denies(spelling: str, most: int, monkeypatch):
     """Every routing with every pattern, where few pairs are allowed and where many are."""
     monkeypatch.setattr(source, "MAX_PAIRS", most)
-    requests = [LoadsRequest(routing, pattern) for routing in ROUTINGS for pattern in PATTERNS]
+    requests = [
+        LoadsRequest(routing, pattern)
+        for routing, pattern in product(ROUTINGS, PATTERNS)
+        if "fly" in spelling or "group" not in routing + pattern
+    ]
     requests += [LoadsRequest(routing, "hot_spot", packets=1000) for routing in ROUTINGS]
     by_plan = [answer(spelling, request) for request in requests]
     monkeypatch.setattr(loads_stage, "_suits_by_plan", lambda network, request: False)
@@ -81,6 +102,16 @@ def test_counting_a_sweep_of_tori_builds_none(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(LazyNetwork, "topology", property(lambda network: pytest.fail(f"{network.spelling} was built")))
     assert len(requested_points(load(config))) == 297 * (1 + 4 + 1)
+
+
+def test_counting_machines_builds_none_but_a_twisted_torus_and_boards(monkeypatch):
+    """Of 60 machines, up to 160,000 nodes, whose demand matrices took 3 GiB."""
+    built, whole = set(), vars(LazyNetwork)["topology"].func
+    monkeypatch.setattr(
+        LazyNetwork, "topology", property(lambda network: built.add(network.spelling) or whole(network))
+    )
+    requested_points(load(Path(__file__).resolve().parents[3] / "config" / "machines.yaml"))
+    assert {spelling.partition("(")[0] for spelling in built} <= {"twisted_torus", "hamming_mesh"}
 
 
 @pytest.mark.parametrize("routing", ["dimension_order", "valiant"])

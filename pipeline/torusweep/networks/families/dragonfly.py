@@ -104,7 +104,7 @@ def dragonfly(
         symmetries=_group_symmetries(a, count, arrangement, mirror=count == most),
         classes=_classes(len(sides)),
         structure=Grouped(a, count),
-        joined=p == 1,
+        joined=True,
         terminals=a * count * p,
     )
 
@@ -152,6 +152,8 @@ def megafly(
         ],
         classes=("local", "global"),
         structure=Grouped(size, count),
+        joined=True,
+        unequal=True,
     )
 
 

@@ -80,7 +80,7 @@ def hyperx(radices: Radices, terminals: Terminals = 1, widths: Widths = None) ->
         bisection_source=SPECTRAL if even else "",
         classes=class_names(len(sides)),
         structure=Hamming(sides),
-        joined=terminals == 1,
+        joined=True,
         terminals=prod(sides) * terminals,
     )
 
@@ -161,7 +161,7 @@ def slim_fly(q: Order, terminals: Terminals = 1) -> Plan:
         wire=lambda: _slim_fly(finite_field(q), q, delta, terminals),
         symmetries=lambda: _translations(finite_field(q), q),
         classes=("within a group", "between groups"),
-        joined=terminals == 1,
+        joined=True,
         terminals=2 * q * q * terminals,
     )
 
@@ -184,7 +184,7 @@ def polarfly(q: Order, terminals: Terminals = 1) -> Plan:
         wire=lambda: _polarfly(finite_field(q), q, terminals),
         symmetries=lambda: _rotations(finite_field(q), q),
         classes=("link",),
-        joined=terminals == 1,
+        joined=True,
         terminals=nodes * terminals,
     )
 
@@ -337,7 +337,7 @@ def xpander(degree: Degree, lift: Lift, terminals: Terminals = 1, seed: Seed = 0
         radices=(lift, degree + 1),
         wire=Drawn(nodes, draw, ATTEMPTS, sites(nodes, terminals)),
         classes=("link",),
-        joined=terminals == 1,
+        joined=True,
         terminals=nodes * terminals,
     )
 
@@ -356,7 +356,7 @@ def _regular(nodes: int, degree: int, terminals: int, seed: int, *, name: str) -
             sites(nodes, terminals),
         ),
         classes=("link",),
-        joined=terminals == 1,
+        joined=True,
         terminals=nodes * terminals,
     )
 

@@ -213,7 +213,7 @@ def concentrated(topology: Concentrated, terminals: Each) -> Plan:
     return replace(
         topology,
         wire=wire,
-        joined=topology.joined and terminals == 1,
+        joined=topology.joined and not topology.unequal,
         terminals=topology.nodes * terminals,  # fewer if some nodes have none
         terminal_names=None,
         whole=whole,

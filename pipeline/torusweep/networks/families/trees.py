@@ -69,6 +69,8 @@ def xgft(down: Down, up: Up) -> Plan:
         classes=tuple(f"level {level}–{level + 1}" for level in range(1, len(m))) or ("none",),
         structure=Tree(m, w),
         terminals=prod(m),
+        joined=True,
+        unequal=True,
     )
 
 

@@ -33,6 +33,7 @@ from torusweep_kernels.dependencies import (
 from torusweep_kernels.dependencies import Moves as KernelMoves
 
 from torusweep.errors import Refused
+from torusweep.networks.ends import hops_from
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.questions.deadlock.route_windows import Progress, join_halves
 from torusweep.questions.deadlock.rules import Rule
@@ -43,6 +44,7 @@ from torusweep.routing.paths import RouteTable
 
 MAX_BYTES = 2**31  # bytes of dependencies: one for each pair of channels at neighbouring nodes
 MAX_PAIRS = 10**8  # pairs of nodes to walk: about a minute
+MOST_TURNS = 1 << 22  # pairs of a source and of two hops at a time, to find the latest hop at which they follow
 MAX_STEPS = 10**10  # steps of a search over layers, destinations × states × arcs²: about a minute
 BLOCK = 1 << 20  # pairs walked at a time
 STEPS_PER_REPORT = 10**8  # steps of a search over layers between reports of progress
@@ -259,6 +261,36 @@ def _terminals(topology: Topology) -> np.ndarray:
 def _all_linked_are_terminals(topology: Topology) -> bool:
     """Whether every node with a link sends and receives packets."""
     return bool(np.isin(np.flatnonzero(topology.works), topology.terminals).all())
+
+
+def hops_needed(routing: LayeredRouting) -> int | None:
+    """Return the least number of classes with which rule `hops` leaves no cycle, without making the rule's table.
+
+    The last class is that of all later hops, and only within it can a cycle close: there, packets go on from u → v to
+    v → w if some node is as far from u and has both as hops of a shortest path.
+    None if only the table can tell: packets have states, a node with links is no terminal, or there are many hops.
+    """
+    topology, (tail, head, _) = routing.topology, routing.topology.arcs
+    first, many = np.searchsorted(tail, np.arange(topology.nodes)), np.bincount(tail, minlength=topology.nodes)[head]
+    if not (routing.plain and routing.lost is None and _all_linked_are_terminals(topology)) or many.sum() > MOST_TURNS:
+        return None
+    one = np.repeat(np.arange(len(tail)), many)
+    two = np.arange(len(one)) - np.repeat(np.cumsum(many) - many, many) + first[head][one]
+    latest = np.full(len(one), -1.0)  # largest number of hops before u → v, of the routes on which v → w follows
+    for nodes in np.array_split(np.flatnonzero(topology.works), 1 + topology.nodes * len(one) // MOST_TURNS):
+        hops = hops_from(topology, nodes)
+        before = hops[:, tail][:, one]
+        follows = np.isfinite(before) & (hops[:, head][:, two] == before + 2)
+        latest = np.maximum(latest, np.where(follows, before, -1.0).max(axis=0, initial=-1.0))
+    number = 1
+    while not is_acyclic(
+        scipy.sparse.csr_array(
+            (np.ones(int((latest >= number - 1).sum()), bool), (one[latest >= number - 1], two[latest >= number - 1])),
+            shape=(len(tail),) * 2,
+        )
+    ):
+        number += 1
+    return number
 
 
 class DependencyGraph(NamedTuple):

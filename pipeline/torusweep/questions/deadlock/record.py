@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -18,7 +19,13 @@ from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
 from torusweep.questions.deadlock.columns import DEADLOCK
 from torusweep.questions.deadlock.counterexamples import MOST_PAIRS, entering_together, packets_of
-from torusweep.questions.deadlock.dependencies import Dependencies, are_acyclic, dependencies, merge_classes
+from torusweep.questions.deadlock.dependencies import (
+    Dependencies,
+    are_acyclic,
+    dependencies,
+    hops_needed,
+    merge_classes,
+)
 from torusweep.questions.deadlock.route_windows import Progress, part_of
 from torusweep.questions.deadlock.routing_case import (
     Case,
@@ -72,15 +79,19 @@ def least_virtual_channels(
     progress  called with the share of the graphs that are built, of all that may be needed
     also      further rules to try, by name
     """
-    rules: dict[str, Rule] = {}
+    rules: dict[str, Rule | None] = {}
     untried = dict.fromkeys(() if isinstance(form, AdaptiveRouting) else COUNTING_RULES[:1])
     names = chain(candidate_rules(form), also)
 
-    def fitting() -> Iterator[tuple[str, Rule]]:
+    needed = cache(lambda: hops_needed(form) if isinstance(form, LayeredRouting) else None)
+
+    def fitting() -> Iterator[tuple[str, Rule | None]]:
         yield from list(rules.items())
         for name in names:
             try:
-                rule = also[name] if name in also else resolve_rule(name, routing_name, form)[1]
+                rule = also.get(name)
+                if rule is None and not (name == COUNTING_RULES[0] and needed() is not None):
+                    rule = resolve_rule(name, routing_name, form)[1]
             except Refused:
                 untried[name] = None
             except BadInput:
@@ -96,6 +107,10 @@ def least_virtual_channels(
     for number in range(1 + adaptive, MAX_VIRTUAL_CHANNELS + 1):
         # with one class, all rules are rule none
         for name, rule in islice(fitting(), 1) if number == 1 + adaptive else fitting():
+            if rule is None:
+                if number >= (needed() or 0):
+                    return LeastVirtualChannels(number, name, None)
+                continue
             key = graph_key(rule, number - adaptive)
             if key not in known:
                 report = part_of(progress, min(built, PARTS - 1), PARTS)

@@ -42,6 +42,7 @@ from torusweep.routing.by_plan import most_pairs
 from torusweep.routing.faults import unrouted
 from torusweep.traffic import SYMMETRIC, GivenTraffic, suits_by_plan
 from torusweep.traffic import traffic as pattern_on
+from torusweep.traffic.by_plan import PERMUTATIONS
 from torusweep.traffic.given import check_reach, delivered
 
 INSIDE = "; terminals inside routers have no links of their own, and are not counted"
@@ -303,15 +304,16 @@ class LoadsQuestion(Question):
         topology = network.topology
         form = routing_on(request.routing, topology)[1]
         gone, exact = unrouted(form), request.packets is None and not request.bounds
+        spelled, sent = pattern_on(request.traffic, topology, copies=exact)
         if not len(gone.lost):
-            check_reach(topology, request.traffic, copies=exact)
-        demands = delivered(topology, pattern_on(request.traffic, topology, copies=exact)[1], *gone)[0]
+            check_reach(topology, spelled, sent)
+        demands = delivered(topology, sent, *gone)[0]
         if demands.multicast:
             tree_loads(form, demands)
             return
         if request.packets is not None or not isinstance(form, SourceRouting):
             return
-        demands = pattern_on(request.traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
+        demands = sent.at_nodes(topology.terminals, topology.nodes)
         pairs = source.pairs_followed(form, demands)
         if pairs > source.MAX_PAIRS:
             raise Refused(
@@ -367,7 +369,8 @@ def _suits_by_plan(network: LazyNetwork, request: Any) -> bool:
     planned = network.plan
     if not suits_by_plan(request.traffic, planned):
         return False
-    pairs = most_pairs(request.routing, network.spelling, planned, symmetric=_symmetric(request))
+    balanced = _symmetric(request) or request.traffic.partition("(")[0] in PERMUTATIONS
+    pairs = most_pairs(request.routing, network.spelling, planned, symmetric=balanced)
     return pairs is not None and (request.packets is not None or pairs <= source.MAX_PAIRS)
 
 

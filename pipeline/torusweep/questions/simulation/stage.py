@@ -35,6 +35,7 @@ from torusweep.questions.simulation.record import PRECISION, expect_packets, row
 from torusweep.questions.simulation.setup import flit_bytes_by, set_up
 from torusweep.questions.simulation.text import Timed, print_simulation, timed_on
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, numbers_of, under
+from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.given import check_reach
 from torusweep.workloads import Workload
 from torusweep.workloads import workload as workload_on
@@ -322,7 +323,7 @@ class SimulationQuestion(Question):
         """Check a request except for deadlock, which only the simulation itself checks, as a proof may take long."""
         parameters, loads, _, _ = request_of(request.simulation)
         if network.plan.whole is None:  # faults may leave a routing some pairs only
-            check_reach(network.topology, request.traffic)
+            check_reach(network.topology, *pattern_on(request.traffic, network.topology))
         setup = set_up(network.topology, parameters, skip_proof=True)
         with under("loads"):
             setup.check(loads, mean=True)
