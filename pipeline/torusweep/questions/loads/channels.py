@@ -121,7 +121,7 @@ class Channel(NamedTuple):
 class Bounds(NamedTuple):
     """Bounds of a network, routing and traffic: the columns with these names in the table `loads`.
 
-    worst_permutation  int32[T], which is no column: terminal s sends to terminal worst_permutation[s]; None if not computed
+    worst_permutation  int32[T], which is no column: terminal s sends to terminal worst_permutation[s]; None: not sought
     """
 
     cut_links: int | None
