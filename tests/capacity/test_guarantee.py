@@ -19,7 +19,7 @@ WIDTHS = (1.0, 2.0, 0.5)
 
 
 def bounds_of(network: str | nx.Graph) -> tuple[float, float, float]:
-    row = ts.network(network).capacity("worst").record
+    row = ts.network(network).capacity("worst").json
     return row["guarantee_lower"], row["guarantee_oblivious"], row["guarantee_upper"]
 
 
@@ -149,7 +149,7 @@ def test_the_permutation_is_as_bad_as_is_said(network: str, tmp_path: Path):
     found = ts.network(network).capacity("worst")
     pq.write_table(found.worst_permutation, path := tmp_path / "worst.parquet")
     under = ts.network(network).capacity(f'demand(path="{path}")')
-    assert under.bound == pytest.approx(found.record["guarantee_upper"], rel=1e-6)
+    assert under.bound == pytest.approx(found.json["guarantee_upper"], rel=1e-6)
     assert sorted(found.json["permutation"]) == [*range(len(found.json["permutation"]))]
 
 
@@ -166,7 +166,7 @@ def test_the_heaviest_permutation_of_terminals(at: list[int]):
 def test_a_large_network_has_no_permutation():
     found = ts.network(f"ring(k={MAX_MATCHING + 2})").capacity("worst")
     assert found.json["permutation"] is None
-    assert found.record["guarantee_upper"] == pytest.approx(2 * found.record["guarantee_lower"])
+    assert found.json["guarantee_upper"] == pytest.approx(2 * found.json["guarantee_lower"])
     with pytest.raises(Refused, match="expected at most 2,048 nodes with terminals"):
         _ = found.worst_permutation
 
@@ -176,8 +176,9 @@ def test_a_large_network_has_no_permutation():
     [
         ({"traffic": "worst", "routes": "minimal"}, "routes: expected all with traffic worst"),
         ({"traffic": "uniform"}, "expected with --traffic worst only"),
+        ({"traffic": "worst", "network": "without(ring(k=3), nodes=[0, 1])"}, "expected several nodes with terminals"),
     ],
 )
 def test_what_has_no_worst_traffic(given: dict[str, str], expected: str):
     with pytest.raises(BadInput, match=expected):
-        _ = ts.network("ring(k=5)").capacity(**given).worst_permutation
+        _ = ts.network(given.pop("network", "ring(k=5)")).capacity(**given).worst_permutation

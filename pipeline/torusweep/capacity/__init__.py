@@ -219,13 +219,22 @@ class Solution(NamedTuple):
 
     flow    float64[V]      flow on each usable (commodity, arc)
     price   float64[O] ≥ 0  multiplier of the constraint of each orbit of channels
+    odds    float64[Q] ≥ 0  variables that the demand depends on; empty if it is fixed
     """
 
     flow: np.ndarray
     price: np.ndarray
+    odds: np.ndarray
 
 
-def solve(flows: Commodities, usable: UsableArcs, *, algorithm: str = "highs-ipm") -> Solution:
+def solve(
+    flows: Commodities,
+    usable: UsableArcs,
+    *,
+    algorithm: str = "highs-ipm",
+    demand: scipy.sparse.csr_array | None = None,
+    sizes: np.ndarray | None = None,
+) -> Solution:
     """Solve the linear program that minimises θ, the largest channel load if each terminal injects a flit per cycle.
 
         leaving f_k(v) − entering f_k(v) = demand[k, v]     at every node v but root k
@@ -234,6 +243,10 @@ def solve(flows: Commodities, usable: UsableArcs, *, algorithm: str = "highs-ipm
     This is maximum concurrent flow (Shahrokhi & Matula, "The maximum concurrent flow problem", 1990),
     with 1/θ flits per cycle per terminal and commodities with a common end merged. The solver is HiGHS
     (Huangfu & Hall 2018); `certificate` verifies its solution.
+
+    demand   float64[K · N, Q]  demands as sums of variables, in place of `flows.demand`
+    sizes    float64[Q]         coefficients of these variables, in a sum that is 1
+
     Raises Refused if the solver finds no optimum.
     """
     commodity, arc = usable.commodity.astype(np.int64), usable.arc
@@ -244,28 +257,31 @@ def solve(flows: Commodities, usable: UsableArcs, *, algorithm: str = "highs-ipm
     rows, row = np.unique(np.concatenate([leaving, entering[inner]]), return_inverse=True)
     sign = np.repeat([1.0, -1.0], [variables, int(inner.sum())])
     conservation = scipy.sparse.coo_array(
-        (sign, (row, np.concatenate([column, column[inner]]))), shape=(len(rows), variables + 1)
+        (sign, (row, np.concatenate([column, column[inner]]))), shape=(len(rows), variables)
     )
+    equal, right = conservation, flows.demand.ravel()[rows]
+    if demand is not None and sizes is not None:
+        equal = scipy.sparse.block_array([[conservation, -demand[rows]], [None, scipy.sparse.coo_array(sizes[None])]])
+        right = np.append(np.zeros(len(rows)), 1.0)
+    many = equal.shape[1]  # and one more, θ
     room = np.bincount(flows.orbit, flows.capacity)
     over = flows.orbit[arc]
     share = scipy.sparse.csr_array(
-        scipy.sparse.coo_array((flows.weights[commodity] / room[over], (over, column)), shape=(len(room), variables))
+        scipy.sparse.coo_array((flows.weights[commodity] / room[over], (over, column)), shape=(len(room), many))
     )
     loads = scipy.sparse.hstack([share, scipy.sparse.csr_array(np.full((len(room), 1), -1.0))], format="csr")
-    cost = np.zeros(variables + 1)
-    cost[-1] = 1.0
     found = scipy.optimize.linprog(
-        cost,
+        np.append(np.zeros(many), 1.0),
         A_ub=loads,
         b_ub=np.zeros(len(room)),
-        A_eq=scipy.sparse.csr_array(conservation),
-        b_eq=flows.demand.ravel()[rows],
+        A_eq=scipy.sparse.hstack([equal, scipy.sparse.coo_array((len(right), 1))], format="csr"),
+        b_eq=right,
         bounds=(0, None),
         method=algorithm,
     )
     if found.status != 0:
         raise Refused(f"HiGHS gave no optimum for {variables:,} flows: {found.message}; choose a smaller network")
-    return Solution(found.x[:-1], -found.ineqlin.marginals)
+    return Solution(found.x[:variables], -found.ineqlin.marginals, np.maximum(found.x[variables:-1], 0))
 
 
 class Throughput(NamedTuple):

@@ -20,17 +20,16 @@ import scipy  # loads scipy.optimize when it is first used
 
 from torusweep.capacity import (
     MAX_FLOWS,
-    Commodities,
     Throughput,
-    UsableArcs,
     capacity,
     distances,
     gather,
     proved_loads,
+    solve,
     usable_arcs,
 )
 from torusweep.capacity.bounds import best_half, heaviest
-from torusweep.errors import Refused
+from torusweep.errors import BadInput, Refused
 from torusweep.networks.ends import split
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Topology
@@ -103,8 +102,10 @@ def guarantee(topology: Topology, uniform: Throughput, *, use_symmetry: bool = T
     uniform        capacity under uniform traffic, which is admissible
     use_symmetry   as in `capacity`
 
-    Raises Refused if hosts forward nothing and the linear program of two-phase routing is too large.
+    Raises BadInput if no traffic crosses a channel, Refused if hosts forward nothing and the program is too large.
     """
+    if not np.isfinite(uniform.throughput):
+        raise BadInput(f"capacity of {topology.spelling} under {WORST}: expected several nodes with terminals, got one")
     metric = Metric(topology)
     lower, odds, lengths, by_phases = two_phase(topology, uniform, use_symmetry)
     lengths = [uniform.length[metric.tail, metric.port], *lengths]
@@ -121,8 +122,8 @@ def guarantee(topology: Topology, uniform: Throughput, *, use_symmetry: bool = T
         least = min(oblivious_bound(topology, metric, length) for length in lengths)
         if least < oblivious * (1 - MET):
             oblivious, by_lengths = least, "lengths of the channels"
-    lower = min(lower, oblivious)  # rounding may raise it above
-    return Guarantee(lower, oblivious, max(upper, oblivious), odds, worst, (by_phases, by_lengths, by_patterns))
+    how = by_phases, by_lengths, by_patterns
+    return Guarantee(min(lower, oblivious), oblivious, upper, odds, worst, how)  # rounding may raise `lower` above
 
 
 def oblivious_bound(topology: Topology, metric: Metric, length: np.ndarray) -> float:
@@ -178,13 +179,19 @@ def two_phase(
         return half, many / many.sum(), [], "half of what uniform traffic reaches, by Valiant's routing"
     origin = np.arange(flows.demand.shape[1])
     origin[split(topology).arrive] = np.arange(topology.nodes)
-    roots = origin[flows.roots]
-    odds, flow, price = _solve(flows, usable, roots, nodes.member, many, relays)
-    demand = np.zeros_like(flows.demand)
-    demand[:, : topology.nodes] = odds[roots, None] * many + many[roots, None] * odds
-    demand[np.arange(len(roots)), flows.roots] = 0
-    over = proved_loads(flows._replace(demand=demand), usable, flow)
-    length = (price / np.bincount(flows.orbit, flows.capacity))[flows.orbit]
+    roots, n = origin[flows.roots], len(origin)
+    k, node = (part.ravel() for part in np.meshgrid(np.arange(len(roots)), np.arange(topology.nodes), indexing="ij"))
+    from_relay, to_relay = relays[node] * many[roots[k]], relays[roots[k]] * many[node]
+    places = np.tile(k * n + node, 2), np.concatenate([nodes.member[node], nodes.member[roots[k]]])
+    values = np.concatenate([from_relay, to_relay]) * np.tile(node != flows.roots[k], 2)
+    shape = (len(roots) * n, len(nodes.sizes))
+    demand = scipy.sparse.csr_array(scipy.sparse.coo_array((values, places), shape=shape))
+    sizes = np.bincount(nodes.member, relays)
+    found = solve(flows, usable, demand=demand, sizes=sizes)
+    odds = found.odds / (sizes @ found.odds)
+    over = proved_loads(flows._replace(demand=(demand @ odds).reshape(-1, n)), usable, found.flow)
+    length = (np.maximum(found.price, 0) / np.bincount(flows.orbit, flows.capacity))[flows.orbit]
+    odds = np.where(relays, odds[nodes.member], 0.0)
     return float(1 / over.max()), odds, [length], f"linear program (HiGHS): {len(usable.arc):,} flows"
 
 
@@ -197,56 +204,6 @@ def _joined(topology: Topology) -> np.ndarray:
     return found
 
 
-def _solve(
-    flows: Commodities, usable: UsableArcs, roots: np.ndarray, member: np.ndarray, many: np.ndarray, relays: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Solve the program of `two_phase`: return (odds float64[N], flow on each usable arc, price of each orbit ≥ 0).
-
-    roots    int64[K]    node of each root of `flows`
-    member   int32[N]    orbit of each node, whose nodes have equal odds
-    many     float64[N]  number of terminals of each node
-    relays   bool[N]     whether each node may be intermediate
-    """
-    commodity, arc = usable.commodity.astype(np.int64), usable.arc
-    n, variables, kinds = flows.demand.shape[1], len(arc), int(member.max()) + 1
-    column = np.arange(variables)
-    leaving, entering = commodity * n + flows.tail[arc], commodity * n + flows.head[arc]
-    inner = flows.head[arc] != flows.roots[commodity]
-    rows, row = np.unique(np.concatenate([leaving, entering[inner]]), return_inverse=True)
-    k, node = np.divmod(rows, n)
-    there = np.flatnonzero(node < len(many))
-    k, node = k[there], node[there]
-    sizes = np.bincount(member, relays, minlength=kinds)
-    sent, received = np.where(relays[roots[k]], many[node], 0), np.where(relays[node], many[roots[k]], 0)
-    of_odds = variables + np.concatenate([member[roots[k]], member[node]])
-    values = [np.repeat([1.0, -1.0], [variables, int(inner.sum())]), -sent, -received, sizes]
-    at_rows = [row, there, there, np.full(kinds, len(rows))]
-    at_columns = [column, column[inner], of_odds, variables + np.arange(kinds)]
-    shape = (len(rows) + 1, variables + kinds + 1)
-    equal = scipy.sparse.coo_array(
-        (np.concatenate(values), (np.concatenate(at_rows), np.concatenate(at_columns))), shape=shape
-    )
-    room, over = np.bincount(flows.orbit, flows.capacity), flows.orbit[arc]
-    load = scipy.sparse.coo_array(
-        (flows.weights[commodity] / room[over], (over, column)), shape=(len(room), shape[1] - 1)
-    )
-    loads = scipy.sparse.hstack([load, scipy.sparse.csr_array(np.full((len(room), 1), -1.0))], format="csr")
-    cost = np.append(np.zeros(shape[1] - 1), 1.0)
-    found = scipy.optimize.linprog(
-        cost,
-        A_ub=loads,
-        b_ub=np.zeros(len(room)),
-        A_eq=equal.tocsr(),
-        b_eq=np.append(np.zeros(len(rows)), 1.0),
-        bounds=(0, None),
-        method="highs-ipm",
-    )
-    if found.status != 0:
-        raise Refused(f"HiGHS gave no optimum for {variables:,} flows: {found.message}; choose a smaller network")
-    odds = np.where(relays, np.maximum(found.x[variables:-1], 0)[member], 0.0)
-    return odds / odds.sum(), found.x[:variables], np.maximum(-found.ineqlin.marginals, 0)
-
-
 def permutations(topology: Topology, metric: Metric, lengths: list[np.ndarray]) -> Iterator[Permuted]:
     """Yield permutations and bounds of any routing under them, from several starts.
 
@@ -254,8 +211,7 @@ def permutations(topology: Topology, metric: Metric, lengths: list[np.ndarray]) 
     channels of the best known bisection, each class of links alone. Its capacity has other lengths, which have another
     permutation, and so on. The groups that a class of links joins are also shifted by one. All bounds are proved.
     """
-    size = len(metric.nodes if not np.ptp(np.bincount(metric.place)) else metric.place)
-    if size > MAX_MATCHING:
+    if len(metric.place if np.ptp(np.bincount(metric.place)) else metric.nodes) > MAX_MATCHING:
         return
     kind = topology.link_class[metric.tail, metric.port]
     half = best_half(topology)

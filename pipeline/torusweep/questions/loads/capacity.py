@@ -105,15 +105,11 @@ class Guaranteed(Answer):
 
     @property
     def json(self) -> Row:
-        """The row, and the worst permutation found: terminal s sends to terminal permutation[s]; null if none is."""
-        worst = self.found.worst
-        return self.record | {"permutation": None if worst is None else worst.destination.tolist()}
-
-    @property
-    def record(self) -> Row:
-        """The row of this answer, as Python values."""
+        """The bounds, the odds of each node to be intermediate, and the worst permutation found; None if none was."""
         bounds = dict(zip(("guarantee_lower", "guarantee_oblivious", "guarantee_upper"), self.found))
-        return {"topology": self.topology, "traffic": WORST, **bounds, "uniform": self.uniform}
+        worst = None if self.found.worst is None else self.found.worst.destination.tolist()
+        about = {"topology": self.topology, "traffic": WORST, **bounds, "uniform": self.uniform}
+        return about | {"odds": self.found.odds.tolist(), "permutation": worst}
 
     @property
     def worst_permutation(self) -> pa.Table:
