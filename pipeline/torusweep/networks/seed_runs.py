@@ -14,7 +14,7 @@ from typing import NamedTuple
 from torusweep.networks.topology import Plan
 
 SEED = "seed"  # last parameter of every random family, 0 by default
-_RUN = re.compile(rf"(.*), {SEED}=(\d+)\.\.(\d+)\)")
+_RUN = re.compile(rf"(.*), {SEED}=(\d{{1,11}})\.\.(\d{{1,11}})\)")  # below 2³⁶
 _ONE = re.compile(rf"(.*), {SEED}=(\d+)\)")
 
 

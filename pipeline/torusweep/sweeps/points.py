@@ -145,7 +145,7 @@ class Point:
         """The point with the values of a `record`, and `entry` if the record has it. Other keys are ignored."""
         request = STAGES[record["stage"]].Request
         given = {one.name: record[one.name] for one in fields(request)}
-        return cls(record["stage"], read_run(record["topology"]), request(**given), record.get("entry"))
+        return cls(record["stage"], read_run(str(record["topology"])), request(**given), record.get("entry"))
 
 
 class Points:
@@ -309,7 +309,7 @@ def listed(folder: Path, stages: Iterable[str]) -> dict[str, ListedPoints]:
             parts.append(ListedPoints(own + begin, numbers(mine["estimated_seconds"]), counts))
         begin += len(names)
     made = {stage: ListedPoints(*map(np.concatenate, zip(*parts))) for stage, parts in found.items()}
-    if not all(((one.seconds > 0) & (one.seconds < inf)).all() for one in made.values()):
+    if not all(((one.seconds > 0) & (one.seconds < inf) & (one.counts > 0)).all() for one in made.values()):
         raise altered(folder)
     return made
 
