@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 import scipy
 import torusweep as ts
+from torusweep.capacity import capacity
 from torusweep.capacity.bounds import heaviest
-from torusweep.capacity.guarantee import MAX_MATCHING
+from torusweep.capacity.guarantee import MAX_MATCHING, guarantee
 from torusweep.errors import BadInput, Refused
 
 WIDTHS = (1.0, 2.0, 0.5)
@@ -142,6 +144,33 @@ def test_a_one_way_network_may_guarantee_more_than_half():
     heads = [(1, 2), (3, 4), (5, 0), (0, 5), (2, 1), (4, 3)]
     graph = nx.DiGraph([(tail, head) for tail, both in enumerate(heads) for head in both])
     assert bounds_of(graph) == pytest.approx((9 / 13, 3 / 4, 3 / 4), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ([(s, t) for s in range(4) for t in range(s)], 1),  # a channel for each pair, and no other way
+        ([(host, switch) for host in range(4) for switch in (4, 5)], 2),  # two planes: a host has two channels
+        ([(0, 4), (1, 4), (2, 4), (3, 4), (0, 5)], 1),  # switch 5 is of no use
+    ],
+)
+def test_hosts_that_forward_nothing(links: list[tuple[int, int]], expected: float):
+    graph = nx.Graph(links)
+    nx.set_node_attributes(graph, {node: int(node < 4) for node in graph}, "terminals")
+    topology = ts.network(graph).topology
+    topology = replace(topology, plan=replace(topology.plan, hosts_end=True))
+    found = guarantee(topology, capacity(topology, "uniform"))
+    assert found[:3] == pytest.approx((expected,) * 3, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+def test_switches_that_no_terminal_reaches_change_nothing():
+    graph = nx.Graph([*nx.complete_bipartite_graph(3, 3).edges, (6, 7)])
+    nx.set_node_attributes(graph, {node: int(node < 6) for node in graph}, "terminals")
+    found = ts.network(graph).capacity("worst")
+    assert bounds_of(graph) == pytest.approx((9 / 7, 9 / 7, 3 / 2), rel=1e-6)
+    assert "uniform      2.571429 flits/cycle/terminal" in repr(found)
+    assert "1 flit/cycle/terminal" in repr(ts.network("ring(k=8)").capacity())
 
 
 @pytest.mark.parametrize("network", ["dragonfly(a=4, p=2, h=2)", "faulty(torus(k=4, n=2), links=2, seed=1)"])

@@ -18,16 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # loads scipy.optimize when it is first used
 
-from torusweep.capacity import (
-    MAX_FLOWS,
-    Throughput,
-    capacity,
-    distances,
-    gather,
-    proved_loads,
-    solve,
-    usable_arcs,
-)
+from torusweep.capacity import MAX_FLOWS, Throughput, capacity, distances, gather, proved_loads, solve, usable_arcs
 from torusweep.capacity.bounds import best_half, heaviest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.ends import split
@@ -143,7 +134,7 @@ def oblivious_bound(topology: Topology, metric: Metric, length: np.ndarray) -> f
     both[order] = (length[order] + length[back]) / 2
     many, terminals = np.bincount(metric.place), len(metric.place)
     away = metric.between(both)
-    total = many @ away
+    total = np.nan_to_num(many @ away, posinf=0.0)  # channels that no terminal reaches add their lengths alone
     steps = both + np.abs(total[metric.tail] - total[metric.head]) / terminals
     return float(metric.bandwidth @ steps) * terminals / float(2 * many @ away[:, metric.nodes] @ many)
 
@@ -157,18 +148,23 @@ def two_phase(
     nodes u, v are then at most p_u q_v + q_u p_v at one flit per cycle per terminal. A linear program minimises the
     largest channel load over q and the flows. Its prices are the lengths. Where all nodes are alike, all odds are
     equal, which is half the capacity under uniform traffic. If the program is too large, intermediates are drawn among
-    the terminals alike, which guarantees that half at least.
+    the terminals alike, which guarantees that half at least. If no node can be intermediate, as hosts forward nothing,
+    the routes of uniform traffic guarantee its capacity over T: it has 1/T of a flit for each pair of terminals.
     """
     half = uniform.throughput / 2
     nodes = orbits_under(topology.nodes, proved_symmetries(topology) if use_symmetry else [])
     many = np.bincount(topology.terminals, minlength=topology.nodes).astype(np.float64)
-    if len(nodes.representatives) == 1:
-        return half, many / many.sum(), [], "all nodes alike: half of what uniform traffic reaches"
     relays = _joined(topology) & ~((many > 0) & topology.plan.hosts_end)
+    if not relays.any():
+        return uniform.throughput / len(topology.terminals), 0 * many, [], "the routes of uniform traffic"
+    if len(nodes.representatives) == 1:
+        return half, many / many.sum(), [], "two-phase routing (all nodes alike: half of what uniform traffic reaches)"
     ends = ((many > 0) | relays).astype(np.float64)
-    flows = gather(
-        topology, WORST, Traffic(ends, ends, scipy.sparse.csr_array((len(ends),) * 2), True), use_symmetry=use_symmetry
-    )
+    pairs = scipy.sparse.csr_array((len(ends),) * 2)
+    if topology.plan.hosts_end:  # not all intermediate nodes reach each other, as paths may lead through hosts alone
+        hosts, between = (scipy.sparse.csr_array(part[:, None], dtype=np.float64) for part in (many > 0, relays))
+        ends, pairs = np.zeros(len(ends)), scipy.sparse.csr_array(hosts @ between.T + between @ hosts.T)
+    flows = gather(topology, WORST, Traffic(ends, ends, pairs, True), use_symmetry=use_symmetry)
     usable = usable_arcs(flows, "all")
     if len(usable.arc) > MAX_FLOWS:
         if topology.plan.hosts_end:
@@ -176,7 +172,7 @@ def two_phase(
                 f"capacity of {topology.spelling} under {WORST}: expected a linear program of at most {MAX_FLOWS:,}"
                 f" flows, got {len(usable.arc):,}; choose a smaller network"
             )
-        return half, many / many.sum(), [], "half of what uniform traffic reaches, by Valiant's routing"
+        return half, many / many.sum(), [], "Valiant's routing (half of what uniform traffic reaches)"
     origin = np.arange(flows.demand.shape[1])
     origin[split(topology).arrive] = np.arange(topology.nodes)
     roots, n = origin[flows.roots], len(origin)
@@ -192,16 +188,17 @@ def two_phase(
     over = proved_loads(flows._replace(demand=(demand @ odds).reshape(-1, n)), usable, found.flow)
     length = (np.maximum(found.price, 0) / np.bincount(flows.orbit, flows.capacity))[flows.orbit]
     odds = np.where(relays, odds[nodes.member], 0.0)
-    return float(1 / over.max()), odds, [length], f"linear program (HiGHS): {len(usable.arc):,} flows"
+    return float(1 / over.max()), odds, [length], f"two-phase routing (linear program, {len(usable.arc):,} flows)"
 
 
 def _joined(topology: Topology) -> np.ndarray:
-    """bool[N]: whether each node reaches the first terminal, and is reached from it."""
-    tail, head, _ = topology.arcs
-    one, ones = topology.terminals[:1], np.ones(len(tail))
-    ways = (distances(*ends, ones, one, topology.nodes) for ends in ((tail, head), (head, tail)))
-    found: np.ndarray = np.isfinite(np.concatenate([*ways])).all(axis=0)
-    return found
+    """bool[N]: whether each node reaches every terminal, and is reached from it. One is enough if hosts forward."""
+    parted, (tail, head, _) = split(topology), topology.arcs
+    head, ones = parted.arrive[head], np.ones(len(tail))
+    some = topology.terminals[:1] if topology.ends is None else np.unique(topology.terminals)
+    there = distances(tail, head, ones, parted.arrive[some], parted.nodes)
+    back = distances(head, tail, ones, some, parted.nodes)
+    return np.asarray(np.isfinite(there + back).all(axis=0)[: topology.nodes])
 
 
 def permutations(topology: Topology, metric: Metric, lengths: list[np.ndarray]) -> Iterator[Permuted]:

@@ -17,6 +17,7 @@ from torusweep.capacity.first_order import Proof, bracket
 from torusweep.capacity.guarantee import MAX_MATCHING, WORST, Guarantee, guarantee
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Meaning, Number, Topology
+from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.heeds import heeds
@@ -79,10 +80,9 @@ class Capacity(Answer):
         return f"{self.topology}, {self.traffic}, {self.routes} routes: capacity"
 
     def lines(self) -> list[Fact]:
-        unit = " flits/cycle/terminal"
         return [
-            ("throughput", f"{self.throughput:.7g}{unit}", "carried by some routing"),
-            ("bound", f"{self.bound:.7g}{unit}", "exceeded by no routing"),
+            ("throughput", _rate(self.throughput), "carried by some routing"),
+            ("bound", _rate(self.bound), "exceeded by no routing"),
             *([("gap", f"{100 * self.gap:.2g} %", "the optimum lies between both")] if self.gap > CLOSED else []),
             ("method", value_text(self.method), "what proves both"),
         ]
@@ -124,13 +124,16 @@ class Guaranteed(Answer):
         return f"{self.topology}: throughput under the worst admissible traffic"
 
     def lines(self) -> list[Fact]:
-        unit, (phases, lengths, patterns) = " flits/cycle/terminal", self.found.how
         return [
-            ("guaranteed", f"{self.found.lower:.7g}{unit}, by two-phase routing: {phases}", "under all traffic"),
-            ("oblivious", f"at most {self.found.oblivious:.7g}{unit}, by {lengths}", "of any oblivious routing"),
-            ("any routing", f"at most {self.found.upper:.7g}{unit}, by {patterns}", "of any routing"),
-            ("uniform", f"{self.uniform:.7g}{unit}", "capacity under uniform traffic"),
+            ("guaranteed", f"{_rate(self.found.lower)}, by {self.found.how[0]}", "under all traffic"),
+            ("oblivious", f"at most {_rate(self.found.oblivious)}, by {self.found.how[1]}", "of any oblivious routing"),
+            ("any routing", f"at most {_rate(self.found.upper)}, by {self.found.how[2]}", "of any routing"),
+            ("uniform", _rate(self.uniform), "capacity under uniform traffic"),
         ]
+
+
+def _rate(flits: float) -> str:
+    return f"{counted(flits, 'flit', '.7g')}/cycle/terminal"
 
 
 def capacity(
