@@ -22,12 +22,12 @@ from torusweep.questions.display import facts
 MOST_NODES = 12  # nodes of a cut, or terminals of a ring, that are listed
 RINGS = ("one_way_ring", "ring")
 Row = dict[str, Any]
-UNIT = "cycles for each flit of the size"
-OPTIMUM_LINES = (f"optimum: {{optimum:.7g}} {UNIT}",)
-BOUND_LINES = (f"bound: {{bound:.7g}} {UNIT}: no algorithm takes less", f"best known: {{cycles:.7g}} {UNIT} | none")
+BOUND_LINES = (
+    *("bound: {bound:.7gu} of the size: no algorithm is faster", "best known: {cycles:.7gu} of the size | none"),
+)
 LINES = (
-    *("bus bandwidth: {bus_bandwidth:.6g} flits/cycle/terminal", "terminals", "bottleneck", "because: {method}"),
-    "attained by: {attained_by}",
+    *("bus bandwidth: {bus_bandwidth}/terminal", "terminals", "bottleneck"),
+    *("because: {method}", "attained by: {attained_by}"),
 )
 COLUMNS: Columns = {
     **{"bus_bandwidth:.5g": "bus bandwidth", "steps": "steps", "latency_hops": "hops"},
@@ -48,7 +48,7 @@ def print_collective(
     said: Row = {"bottleneck": _bottleneck(best)}
     lines: tuple[str, ...] = BOUND_LINES + LINES
     if best["optimum"] is not None:
-        lines = OPTIMUM_LINES + LINES
+        lines = ("optimum: {optimum:.7gu} of the size", *LINES)
         asked = {row["algorithm"] for row in shown}
         names = [name if name in asked else f"{name}, which --algorithm {name} adds" for name in attained_by]
         tried = asked | left_out.keys() >= set(algorithms_for(best["operation"], [EVERY])) - {OPTIMUM}

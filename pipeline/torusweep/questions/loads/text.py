@@ -20,7 +20,7 @@ LINES = (
     " selects the channel, the other half measures it",
     "link utilization: {link_utilization:.2%}",
     "mean path: {mean_hops:.10gu}[, stretch {stretch:.4g}]",
-    "all phases: {collective_time:n} cycles for each flit of message: {phases_said}",
+    "all phases: {collective_time} of the message: {phases_said}",
     "bus bandwidth: {bus_bandwidth}[; {terminal_bus_bandwidth} with terminals of 1 flit/cycle]",
     "capacity, any routing: {capacity}[; this routing reaches {capacity_share:.2%}]",
     "capacity, minimal: {capacity_minimal}",
