@@ -95,7 +95,7 @@ class Guaranteed(Answer):
     Traffic is admissible if no terminal sends or receives more than a flit per cycle.
 
     found    the bounds, in flits per cycle per terminal
-    uniform  capacity under uniform traffic
+    uniform  throughput that some routing carries of uniform traffic: its capacity, or the lower bound if there is a gap
     """
 
     topology: str
@@ -128,7 +128,7 @@ class Guaranteed(Answer):
             ("guaranteed", f"{_rate(self.found.lower)}, by {self.found.how[0]}", "under all traffic"),
             ("oblivious", f"at most {_rate(self.found.oblivious)}, by {self.found.how[1]}", "of any oblivious routing"),
             ("any routing", f"at most {_rate(self.found.upper)}, by {self.found.how[2]}", "of any routing"),
-            ("uniform", _rate(self.uniform), "capacity under uniform traffic"),
+            ("uniform", f"{_rate(self.uniform)}, carried by some routing", "of uniform traffic"),
         ]
 
 
