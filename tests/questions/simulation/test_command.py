@@ -124,7 +124,7 @@ def test_printed_text():
     )
     assert "deadlock since cycle" in text
     assert "waits for the next" in text
-    assert "delivered after" in run_command("ring(k=4)", "--packets-each", "2")
+    assert run_command("ring(k=4)", "--packets-each", "2").splitlines()[1].startswith("delivered after")
     assert "saturates at" in run_command("ring(k=4)", "--find-saturation", "--precision", "0.1", "--cycles", "1000")
 
 

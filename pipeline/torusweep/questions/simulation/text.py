@@ -18,7 +18,10 @@ from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.statistics import BATCHES
 
 Row = dict[str, Any]
-LINES = (  # the inputs, and what was found beside loads
+LINES = (  # what was found beside loads, and the inputs
+    "saturates at: {simulated_saturation} (at most {saturation_precision:.2g} more)",
+    "delivered after: {delivered}",
+    "message latency: {message_time}; 99 % at most {p99_message_time}",
     *("routing", NO_ROUTE, "virtual channels: {virtual_channels:n} of {buffer_flits}, rule {vc_rule}"),
     "router: {router}, {switching}[, {input_speedup} of a port send at once]",
     *("traffic", "workload: {workload}, {placement} placement"),
@@ -26,10 +29,7 @@ LINES = (  # the inputs, and what was found beside loads
     " | {packets_each:n} × {flits} a terminal[, source queues of {source_queue}]"
     " | {flits}, {injection}[, source queues of {source_queue}]",
     *("cycles: {cycles:n} | until all is delivered", "seeds", "clock"),
-    "saturates at: {simulated_saturation} (at most {saturation_precision:.2g} more)",
     "refused: {refused_packets}, because the source queue was full",
-    "message latency: {message_time}; 99 % at most {p99_message_time}",
-    "delivered after: {delivered}",
 )
 USUAL = {"lost_pairs": 0, "lost_traffic": 0, "input_speedup": 1, "refused_packets": 0}
 CYCLES_ALONE = "cycles"
