@@ -24,7 +24,7 @@ def driver_of(run: Run) -> psutil.Process:
 @pytest.mark.faults
 def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
     run = rings.start(
-        "run", "rings.yaml", "--workers", "2", fault="slow 1"
+        "run", "rings.yaml", "--workers", "2", fault="slow 4"
     )  # so long that two more runs are refused meanwhile
     until(rings.shards)
     driver = json.loads((rings.folder / ".lock").read_text())["pid"]
