@@ -23,6 +23,7 @@ from torusweep.run import driver as sweep
 from torusweep.run.tasks import TaskOutcome
 from torusweep.sweeps.batches import Batches
 from torusweep.sweeps.points import Point, estimates
+from torusweep.tables import store
 from torusweep.tables.shards import read_shards
 from torusweep_kernels.backend import GpuOutOfMemory
 
@@ -224,11 +225,20 @@ def test_altered_points_are_refused(rings: Run, column: str, altered: Any):
     table = pq.read_table(path)
     place = table.column_names.index(column)
     values = [*table.column(column).to_pylist()[:-1], altered]
-    pq.write_table(
-        table.set_column(place, table.schema.field(place), pa.array(values, table.schema.field(place).type)), path
-    )
+    own = table.schema.field(place)
+    store.publish_table(rings.folder, "points", table.set_column(place, own, pa.array(values, own.type)))
     with pytest.raises(BadInput, match=r"points.parquet was made by other code|networks are written like"):
         rings.here("static", workers=0)
+
+
+def test_points_that_lack_a_row_are_refused(rings: Run):
+    """The keys of the other rows are right, and the seeds of a run are in no key."""
+    rings.here("points")
+    path = rings.folder / "points.parquet"
+    pq.write_table(pq.read_table(path).slice(1), path)
+    with pytest.raises(BadInput, match="was altered: its digest is not its manifest's"):
+        rings.here("static", workers=0)
+    assert not (rings.folder / "static.parquet").exists()
 
 
 def test_a_shard_that_cannot_be_written_stops_the_sweep_with_one_line(rings: Run):  # 14

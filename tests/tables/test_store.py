@@ -428,7 +428,6 @@ def test_rows_of_a_large_table_are_read_without_the_digest_of_all(tmp_path, monk
 
 
 READERS = {
-    "points": lambda folder, schema: [*store.open_points(folder, schema).groups()],
     "table": lambda folder, schema: store.open_table(folder / "static.parquet"),
     "columns": lambda folder, schema: store.open_file(folder / "static.parquet", schema).read(["stage"]),
     "groups": lambda folder, schema: [*store.open_file(folder / "static.parquet", schema).groups()],
@@ -442,7 +441,6 @@ def test_texts_that_are_no_utf_8_are_refused_by_all_that_read_rows(tmp_path: Pat
     schema = pa.schema([("stage", pa.string())])
     wrong = pa.table([pa.array([b"a", b"\xe3("], pa.binary()).view(pa.string())], schema=schema)
     store.publish_table(tmp_path, "static", wrong)
-    pq.write_table(wrong, tmp_path / "points.parquet")
     with pytest.raises(BadInput, match=r"\.parquet is .*damaged.*: delete it and run the sweep again"):
         READERS[reader](tmp_path, schema)
 

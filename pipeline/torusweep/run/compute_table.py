@@ -156,7 +156,7 @@ def _estimates(folder: Path, stage: str, part: StagePart | None = None) -> dict[
     """
     there, part = listed(folder, [stage])[stage], part or StagePart(1, 1)
     own = slices(there.seconds, there.counts, part.of)[part.number - 1]
-    rows = store.open_points(folder, schema_of("points")).take(there.rows[own.first : own.last])
+    rows = store.open_file(folder / "points.parquet", schema_of("points")).take(there.rows[own.first : own.last])
     points = []
     for row in (row for batch in rows.to_batches(max_chunksize=BATCH) for row in batch.to_pylist()):
         points.append((Point.of_record(row), row["estimated_seconds"]))

@@ -123,7 +123,7 @@ def expand_stage(
             _check_memory(stage, LazyNetwork(first_of(topology)), request, memory)
             found.add({request: [topology]})
     for point in found.points:
-        point.estimate  # noqa: B018  # is computed here, where the networks' plans are at hand
+        _ = point.estimate  # while the networks' plans are at hand
     return found.points
 
 

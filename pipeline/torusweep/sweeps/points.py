@@ -301,7 +301,9 @@ class ListedPoints(NamedTuple):
 def listed(folder: Path, stages: Iterable[str]) -> dict[str, ListedPoints]:
     """Return the points of stages in points.parquet, of which three columns are read. Raises BadInput if altered."""
     begin, found = 0, {stage: [ListedPoints(*[np.empty(0, np.int64)] * 3)] for stage in stages}
-    for rows in store.open_points(folder, schema_of("points")).groups(["stage", "topology", "estimated_seconds"]):
+    for rows in store.open_file(folder / "points.parquet", schema_of("points")).groups(
+        ["stage", "topology", "estimated_seconds"]
+    ):
         names = np.array(rows["stage"].to_pylist(), object)
         for stage, parts in found.items():
             mine = rows.take(arrow_places(own := np.flatnonzero(names == stage)))

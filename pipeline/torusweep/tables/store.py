@@ -236,17 +236,6 @@ def amend_manifest(
         _write_manifest(folder, manifest)
 
 
-def open_points(folder: Path, schema: pa.Schema) -> TableFile:
-    """Open points.parquet. It is read without the manifest: its keys are digests of its rows, which readers verify.
-
-    Raises BadInput if the file is missing or damaged, or has another schema.
-    """
-    path = folder / "points.parquet"
-    if not path.is_file() or not (file := TableFile(path, path)).schema.equals(schema):
-        raise BadInput(f"{path} is missing or damaged: delete it and run the sweep again")
-    return file
-
-
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read and validate the manifest of a results folder. Raises BadInput if it is missing or damaged."""
     path = folder / MANIFEST
