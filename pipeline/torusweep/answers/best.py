@@ -97,10 +97,11 @@ NOTES = (
 
 
 def proof(found: Best) -> str:
-    """Return a sentence: 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'.
+    """Return the claim of a comparison and its extent, as one sentence.
 
-    With a condition it says 'of the 20 classes that meet the condition, of all 127 lattices (38 classes)'; for a data
-    set whose digest was not given, 'best of this data set, sha256 …', unless the winner meets a bound of all lattices.
+    For example: 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'. A data set
+    whose digest was not given proves nothing: the sentence then begins 'best of this data set, sha256 …', unless the
+    winner meets a bound of all lattices. With a condition, the sentence counts the classes that meet it.
     """
     goal = ", then ".join(map(str, found.objectives))
     thing = found.space.things
@@ -117,7 +118,7 @@ def proof(found: Best) -> str:
 
 
 def _count(lattices: int, measured: int, thing: str) -> str:
-    """Return a text such as '4 lattices (1 class)'; without the classes if every lattice was measured."""
+    """Return a text such as '4 lattices (1 class)', or '4 lattices' if every lattice was measured."""
     return counted(lattices, thing) + (f" ({_plural(measured, 'class')})" if measured < lattices else "")
 
 
@@ -127,7 +128,7 @@ def _plural(number: int, thing: str) -> str:
 
 
 def _line(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the row with each column of SHOWN as text, '' where the row has no value (as a bound's saturation)."""
+    """Return the row with each column of SHOWN as text; a missing value becomes ''."""
     texts = {name: "" if row.get(name) is None else form(row[name]) for name, (_, form) in SHOWN.items()}
     return {**row, **texts}
 
@@ -136,10 +137,10 @@ def _line(row: dict[str, Any]) -> dict[str, Any]:
 class BestNetworks(Records):
     """The winners, then well-known networks of that size, then the user's own (`beside`), with a row for each.
 
-    found   the comparison and its winners
-    beside  rows of the networks that the user named
-    priced  the cost model behind the rows' costs; None if the rows have no costs
-    remarks  that no folder or data set had the size, if some were named
+    found    the comparison and its winners
+    beside   rows of the networks that the user named
+    priced   the cost model behind the rows' costs; None if the rows have no costs
+    remarks  notes, such as that none of the named folders and data sets has networks of this size
     """
 
     found: Best = field(kw_only=True)
@@ -167,7 +168,7 @@ class BestNetworks(Records):
 
     @property
     def certificate(self) -> str:
-        """A certificate that lists a lattice of each class, to check that none is better (docs/certificates.md)."""
+        """A certificate that lists one lattice of each class, so that anyone can check that none is better."""
         return exhaustion_certificate(self.found)
 
     def heading(self) -> str:
@@ -271,7 +272,7 @@ def best(
 def _before(
     results: Sequence[str | Path], space: Space, chosen: Sequence[Objective], digest: str, where: str | None
 ) -> Before | None:
-    """Return what the first of several tables and data sets that has the space knows of it. All of them are read."""
+    """Return what the first table or data set that covers the space knows; None if none covers it. All are read."""
     read = [
         of_data_set(folder, space, chosen, digest, whole=where is not None)
         if is_data_set(folder)
@@ -282,7 +283,7 @@ def _before(
 
 
 def _named(found: Best, others: list[Row]) -> list[Row]:
-    """Return the rows of all networks to show, each with what it is in the column `network`."""
+    """Return the rows of all networks to show; the column `network` says how each was found, such as 'best'."""
     names = ["best"] + ["as good"] * (len(found.rows) - 1) + [row["name"] for row in found.known]
     names += ["beside"] * len(others)
     none = {column.name: None for column in PRICES}
@@ -291,7 +292,7 @@ def _named(found: Best, others: list[Row]) -> list[Row]:
 
 
 def _checked(found: Best, before: Before, where: str | None) -> Best:
-    """Return winners of an earlier table with their rows computed anew, and what these prove.
+    """Return the winners of an earlier table with rows computed anew, and whether these rows prove that they are best.
 
     Raises BadInput if the new rows do not meet the condition `where`.
     """
@@ -313,7 +314,10 @@ def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> S
 
 
 def _digest(digest: str | None, given: tuple[Path | str, ...]) -> str:
-    """Return the digest given for a table or data set, or ''. Raises BadInput if it is no sha256, or has no folder."""
+    """Return the digest given for a table or data set, or ''.
+
+    Raises BadInput if the digest is not a SHA-256, or if no table or data set is given with it.
+    """
     if digest is None:
         return ""
     if not re.fullmatch("[0-9a-f]{64}", digest):
@@ -333,7 +337,7 @@ def _kept(rows: pa.Table, where: str) -> pa.Table:
 
 @contextmanager
 def _of_the_condition() -> Iterator[None]:
-    """Remove the option's name --where from the message of a refusal: the caller names the parameter itself."""
+    """Remove the option's name --where from a refusal's message, because the caller names the parameter itself."""
     try:
         yield
     except BadInput as refusal:
@@ -344,7 +348,7 @@ def _of_the_condition() -> Iterator[None]:
 def _add_costs(rows: list[Row], model: str) -> None:
     """Add to each row its network's cost, its saturation per cost, and whether it is on the Pareto front of all rows.
 
-    The front is that of the least cost per terminal, the least mean distance and the greatest saturation, at most 1.
+    The front minimises cost per terminal and mean distance, and maximises saturation, which counts as at most 1.
     """
     values: list[list[Any]] = []
     for row in rows:

@@ -1,9 +1,9 @@
-"""Choose rows that can be compared: rows of a single routing, traffic pattern and model, or rows that each name theirs.
+"""Choose rows that can be compared: all of one routing, traffic pattern and model, or each labelled with its own.
 
 A command that draws or ranks numbers of several routings as if they belonged to the same one would mislead. Mixed rows
 are refused; the message names the options that choose among them.
 
-`pareto` and `front_of` return the values in a table that no other row dominates, and how many networks have each.
+`pareto` and `front_of` return the values that no other row of a table dominates, and how many networks have each.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def refuse_mixed(
 
 
 def refining(rows: pa.Table, keys: Iterable[str], given: Sequence[str] = ()) -> list[str]:
-    """Return each key that splits the rows further than `given` and the keys before it do. Usual keys come first."""
+    """Return the keys that divide the rows further than `given` and the earlier keys do. Usual keys come first."""
     kept: list[str] = []
     count = _count(rows, given)
     for key in sorted(keys, key=lambda key: FIRST.index(key) if key in FIRST else len(FIRST)):
@@ -136,17 +136,17 @@ def refining(rows: pa.Table, keys: Iterable[str], given: Sequence[str] = ()) -> 
 
 
 def groups(rows: pa.Table, keys: Sequence[str], aggregations: Sequence[Any] = ()) -> pa.Table:
-    """Return a row for each combination of values of the keys, by first occurrence, with Arrow's aggregations."""
+    """Return a row for each combination of the keys' values, by first occurrence, with Arrow's aggregations."""
     return rows.group_by(list(dict.fromkeys(keys)), use_threads=False).aggregate(list(aggregations))
 
 
 def _count(rows: pa.Table, keys: Sequence[str]) -> int:
-    """Number of different combinations of values in the given columns; 1 for no columns."""
+    """Return the number of different combinations of values in the given columns; 1 for no columns."""
     return groups(rows, keys).num_rows if keys else 1
 
 
 def _is_idle(rows: pa.Table, key: str, keys: Iterable[str], numbers: Sequence[str]) -> bool:
-    """Whether some rows differ in this key alone, and all rows that do have the same numbers."""
+    """Return whether some rows differ in this key alone, and such rows always have the same numbers."""
     others = ["topology", *(other for other in keys if other != key)]
     count = _count(rows, others)
     return _count(rows, [*others, key]) > count and _count(rows, [*others, *numbers]) == count
@@ -155,7 +155,10 @@ def _is_idle(rows: pa.Table, key: str, keys: Iterable[str], numbers: Sequence[st
 def _differing_of_one(
     rows: pa.Table, given: Sequence[str], keys: Sequence[str], numbers: Sequence[str]
 ) -> Sequence[str]:
-    """Return the keys that differ in the first group of rows, equal in `given`, whose keys and numbers both differ."""
+    """Return the keys that differ within one group of rows: the first group in which keys and numbers both differ.
+
+    given  columns by which the rows are grouped
+    """
     different = groups(groups(rows, [*given, *numbers]), given, [([], "count_all")])
     apart = groups(rows, given, [(key, "count_distinct", pc.CountOptions(mode="all")) for key in keys])
     several = pa.array(different.column("count_all").to_numpy() > 1)
@@ -183,7 +186,7 @@ def refuse_absent(results: Folders, joined: Join, choices: Mapping[str, str | No
 
 
 def require_tables(joined: Join, results: Folders, wanted: Sequence[str]) -> None:
-    """Raise BadInput if no folder has a table of the join; to be called before the table's columns are looked up."""
+    """Raise BadInput if no folder has a table of the join. Call this before looking up columns of these tables."""
     folders = folders_of(results)
     if not all(any(folder.glob("*.parquet")) for folder in folders):
         return  # the query says so
@@ -227,7 +230,7 @@ def left_out(front: pa.Table) -> int:
 
 
 def lister(front: pa.Table) -> str:
-    """Return the query that lists the networks of the first row of `front_of` with several; '' if no row has."""
+    """Return the SQL query that lists the tied networks of the first tie in a result of `front_of`; '' without ties."""
     return (front.schema.metadata or {}).get(TIED, b"").decode()
 
 
@@ -239,17 +242,17 @@ def front_of(
     where: str | None = None,
     choices: Choices | None = None,
 ) -> pa.Table:
-    """Return the Pareto front of a results folder: of its connected networks that meet the SQL condition `where`.
+    """Return the Pareto front among the connected networks of a results folder that meet the SQL condition `where`.
 
     minimise, maximise  columns of the joined tables, as NAME or TABLE.NAME
     choices             routing, traffic and model whose numbers are compared
-    results_dir         one results folder, or several; then the front is that of all, and column `sweep` names each
+    results_dir         one results folder, or several; then the front is over all, and column `sweep` names each row's
 
     Disconnected networks are left out: their distances are within components, so they would seem better than they are.
-    The answer has a row for each value of the named columns, and of each routing, traffic, model and sweep where those
-    are named: its first network by spelling, those columns, those that the table shows next to a network, and
-    `networks`, how many have the value. Raises BadInput for unknown columns, where numbers of several routings,
-    traffics or models would be compared, where no network has these values, and where `query` or `pareto` does.
+    Networks with equal values share one row. It has the first network by spelling, the values, the routing, traffic,
+    model and sweep if these vary, further columns of the network, and in `networks` how many networks share the row.
+    Raises BadInput for unknown columns, if numbers of several routings, traffics or models would be compared, if no
+    network has these values, and where `query` or `pareto` does.
     """
     spelled = [*minimise, *maximise]
     if not spelled:
@@ -309,7 +312,7 @@ def front_of(
 
 
 def _are_single(joined: Join, folders: Sequence[Path]) -> bool:
-    """Whether each network has one row of the table of networks."""
+    """Return whether each network has only one row in the table of networks."""
     # numbers are told apart faster than texts; two networks of one number would only take the longer way
     named = f"hash({', '.join(joined.of_network)})"
     found = query(f"SELECT count(DISTINCT {named}) = count(*) AS single FROM {joined.base}", folders)
@@ -317,7 +320,7 @@ def _are_single(joined: Join, folders: Sequence[Path]) -> bool:
 
 
 def _first_of_each(table: pa.Table, valued: pa.Array[Any], of_network: Sequence[str], apart: Sequence[str]) -> pa.Table:
-    """Return one row of each network (and of each value of the keys `apart`): one with values, if there is one."""
+    """Return one row of each network, or of each network and value of `apart`, preferably one that has values."""
     rows = table.select(apart)
     rows = rows.append_column("place", pa.array(np.arange(rows.num_rows))).append_column("valued", valued)
     with_values = groups(rows.filter(valued), apart, [("place", "min")])
@@ -328,19 +331,19 @@ def _first_of_each(table: pa.Table, valued: pa.Array[Any], of_network: Sequence[
 
 
 def _valued(table: pa.Table, names: Sequence[str]) -> pa.Array[Any]:
-    """Return an array that says for each row whether it has a number in all of these columns."""
+    """Return an array of booleans: whether each row has a number in all of these columns."""
     return reduce(pc.and_, [pc.invert(pc.is_null(table.column(name), nan_is_null=True)) for name in names])
 
 
 def pareto(
     table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = (), apart: Sequence[str] = ()
 ) -> pa.Table:
-    """Return a row for each value that no row dominates: none is as good in every named column and better in one.
+    """Return a row for each value that no row dominates, which is to be nowhere worse and somewhere better.
 
-    Rows of equal values are one, with the first `topology`; the last column, `networks`, is their number. Rows that
-    differ in the columns `apart` stay apart. Rows without a value (null or not a number) in a named column are left
-    out; their number is in the answer's schema metadata under `rows_without_values`. The rows are sorted by the named
-    columns, best first. The columns `topology` and the named ones come first.
+    Rows with equal values become one row, with the first `topology`; the last column, `networks`, is their number. Rows
+    that differ in the columns `apart` stay separate. Rows without a value (null or not a number) in a named column are
+    left out; their number is in the answer's schema metadata under `rows_without_values`. The rows are sorted by the
+    named columns, best first. The columns `topology` and the named ones come first.
 
     Raises BadInput for a column that is not a number.
     """
@@ -380,14 +383,14 @@ def _costs(rows: pa.Table, minimise: Sequence[str], maximise: Sequence[str]) -> 
 
 
 def _array(column: pa.ChunkedArray[Any]) -> np.ndarray:
-    """Return a column without nulls as an array. For other types than numbers, pyarrow imports pandas (1/6 s)."""
+    """Return a column without nulls as an array. Numbers go through DLPack, as pyarrow would import pandas (1/6 s)."""
     whole = column.combine_chunks()
     kind = column.type
     return np.from_dlpack(whole) if pa.types.is_integer(kind) or pa.types.is_floating(kind) else np.asarray(whole)
 
 
 def _is_exact(values: np.ndarray) -> bool:
-    """Whether float64 holds these numbers exactly, and their differences are finite."""
+    """Return whether float64 holds these numbers exactly, and their differences are finite."""
     if values.dtype.kind not in "iuf" or not len(values):
         return values.dtype.kind in "iufb"
     most = 2**53 if values.dtype.kind in "iu" else 1e300

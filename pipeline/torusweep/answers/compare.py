@@ -59,7 +59,7 @@ def compare(left: Path | str, right: Path | str, *, tables: Sequence[str] = (), 
 def _differences(
     name: str, folders: Sequence[Path], there: Sequence[bool], tolerance: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of DIFFERENCES for one table. there: for each folder, whether its manifest names the table."""
+    """Yield one table's rows of DIFFERENCES; `there` says for each folder whether its manifest names the table."""
     tables = [store.open_table(folder / f"{name}.parquet") for folder, named in zip(folders, there) if named]
     if len(tables) < 2:
         yield {"table": name, "column": ROWS, "rows": len(tables[0]), "of": len(tables[0])} | _sides(there)
@@ -94,7 +94,7 @@ def _sides(there: Sequence[bool]) -> dict[str, str]:
 def _matched(
     tables: Sequence[pa.Table], keys: Sequence[str], columns: Sequence[str], tolerance: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield the differences between two tables, whose rows are matched where their keys are equal."""
+    """Yield the differences between two tables, after pairing rows with equal keys."""
     listed = ", ".join(f'"{key}"' for key in keys) or "NULL"
     same = " AND ".join(f'l."{key}" IS NOT DISTINCT FROM r."{key}"' for key in (*keys, "torusweep_nth"))
     values = [column for column in columns if column not in keys]
@@ -128,7 +128,7 @@ def _matched(
 
 
 def _asked(column: str, topology: str, number: bool, tolerance: float) -> str:
-    """Return the SQL of the values FOUND for one column of the views `l` and `r`."""
+    """Return SQL that computes the values FOUND for one column of the views `l` and `r`."""
     left, right = f'l."{column}"', f'r."{column}"'
     differ, share = f"{left} IS DISTINCT FROM {right}", "NULL::DOUBLE"
     if number:

@@ -94,7 +94,7 @@ class SealedFile:
 
     @property
     def path(self) -> str:
-        """The path under which this process finds the file."""
+        """The path at which this process can open the file."""
         return f"/proc/self/fd/{self._handle}"
 
     def __del__(self) -> None:
@@ -102,7 +102,7 @@ class SealedFile:
 
 
 class Stored(NamedTuple):
-    """A table of one or several sweeps, as files of exactly the bytes that were checked; nothing can change them.
+    """A table of one or several sweeps, in files of exactly the bytes that were checked; these can no longer change.
 
     parts    sweep's name → the table's file; the name is '' for a single sweep
     columns  columns of each file; without the column `sweep`
@@ -124,7 +124,7 @@ class Stored(NamedTuple):
 def sweep_names(folders: Sequence[Path]) -> list[str]:
     """Return each sweep's name in the column `sweep`: its folder's name, or the whole path if two names are equal.
 
-    A single sweep has the name '', as its tables have no such column. Raises BadInput for a folder given twice.
+    A single sweep has the name '', because its tables have no column `sweep`. Raises BadInput for a folder given twice.
     """
     if len(folders) == 1:
         return [""]

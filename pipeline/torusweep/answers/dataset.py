@@ -57,10 +57,10 @@ CONTEXT = {
 def write_dataset(results: Path, out: Path, address: str = "", largest: int = LARGEST) -> list[DataFile]:
     """Write a sweep's lattices (table screen) to a new folder, by dimensions and nodes. Returns the Parquet files.
 
-    address  URL of the future published folder, for views.sql and the metadata; '': they name files of the folder
-    largest  most bytes of a Parquet file
+    address  URL of the future published folder, for views.sql and the metadata; with '' these name files of the folder
+    largest  maximum size of a Parquet file, in bytes
 
-    Raises BadInput where the table is missing, altered, unsorted or has no lattices, and where the folder is not empty.
+    Raises BadInput if the table is missing, altered, unsorted or has no lattices, or if the folder is not empty.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(f"{out}: expected a new or empty folder, got one that holds files; name another")
@@ -151,7 +151,7 @@ def _write_files(tables: Iterator[pa.Table], out: Path, about: dict[str, str], l
 
 
 def _views(tables: dict[str, list[str]], base: str = "") -> dict[str, str]:
-    """Return SQL that makes a view of each table. The view `screen` computes columns that the files do not store."""
+    """Return SQL that creates a view of each table. The view `screen` computes columns that the files lack."""
     terms = ", ".join(
         f"({FOLLOWING[column.name]}) AS {column.name}" if column.name in FOLLOWING else column.name for column in SCREEN
     )

@@ -1,6 +1,6 @@
-"""The tables of a sweep, joined by network, and the columns that a command names.
+"""Join a sweep's tables by network, and find the columns that a command names.
 
-Tables other than `static` have several rows for each network: one for each routing and traffic pattern, say. A join
+Tables other than `static` have several rows for each network, such as one for each routing and traffic pattern. A join
 by `topology` alone mixes these rows. The view `designs` (answers/connection.py) takes one row of each table and keeps
 the columns that identify it. A command takes the chosen rows and refuses mixed ones (answers/choices.py).
 
@@ -36,7 +36,7 @@ SCHEMA = "'torusweep query --schema TABLE' lists a table's columns"
 class Named(NamedTuple):
     """A column of the joined tables.
 
-    name   the column's name in the join: its own, or TABLE_COLUMN if an earlier table has a column of that name
+    name   name in the join: the column's own name, or TABLE_COLUMN if an earlier table has a column of that name
     """
 
     name: str
@@ -49,8 +49,8 @@ class Join(NamedTuple):
 
     tables   names of the joined tables; `base` is left out, because its columns are always joined
     columns  the columns by their names in the join
-    sweeps   whether several sweeps are read together: their rows are not joined, and column `sweep` names a row's sweep
-    base     the table of networks: `static`, or `screen`, which no table joins
+    sweeps   whether several sweeps are read together; a join never mixes sweeps, and column `sweep` names a row's sweep
+    base     the table of networks: `static`, or `screen`, which no other table joins
     """
 
     tables: tuple[str, ...]
@@ -95,13 +95,13 @@ def join(
     networks: bool = False,
     sweeps: bool = False,
 ) -> Join:
-    """Return the join of the fewest tables that have the wanted columns.
+    """Return the smallest join of tables that has all wanted columns.
 
-    wanted  columns, as NAME or TABLE.NAME
-    words   words of a condition; those that are columns are wanted, too
-    table   table whose rows are wanted; None: the first table that has all columns, else several
+    wanted    columns, as NAME or TABLE.NAME
+    words     words of a condition; words that name columns are wanted, too
+    table     table whose rows are wanted; by default the first table that has all columns, or else several tables
     networks  whether to join only tables with rows for each network
-    sweeps  whether several sweeps are read together, so that there is a column `sweep`
+    sweeps    whether several sweeps are read together, which adds a column `sweep`
 
     Raises BadInput for an unknown column or table, and for columns of tables that cannot be joined by network.
     """
@@ -133,9 +133,9 @@ def join(
 
 
 def join_networks(wanted: Sequence[str], words: Sequence[str], results: Folders) -> Join:
-    """Return `join` of tables with rows for each network, or the table `screen` alone, which no table joins.
+    """Return `join` of tables with rows for each network, or the table `screen` alone, which no other table joins.
 
-    It is `screen` if only that has the columns, or if it has them and the sweep has no rows of a table that joins.
+    `screen` is chosen if no other table has the columns, or if the sweep has not computed the other tables.
     """
     folders, drawn = folders_of(results), ["static", *joined_tables()]
     also = [word for word in words if any(_own(table, word) for table in drawn)]
@@ -151,13 +151,13 @@ def join_networks(wanted: Sequence[str], words: Sequence[str], results: Folders)
 
 
 def words_of(condition: str | None) -> list[str]:
-    """Return the words of an SQL condition that stand outside quotes and comments: any of them may be a column."""
+    """Return the words of an SQL condition outside quotes and comments. Each of them may name a column."""
     bare = re.sub(r"'(?:[^']|'')*'|--[^\n]*", " ", condition or "")
     return re.findall(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?", bare)
 
 
 def unnamed(sql: str) -> str:
-    """Return a remark on a query that joins tables by network but does not name what distinguishes their rows.
+    """Return a remark on a query that joins tables but names no columns that tell a network's rows apart.
 
     returns  '' if the query names the routing and the traffic, or selects all columns
     """
@@ -183,7 +183,7 @@ def remark(sql: str, answer: pa.Table, results: Folders) -> str:
 
 
 def uncomputed(results: Folders, names: Iterable[str]) -> str:
-    """Return why tables and columns of these names are empty, in the configuration's terms; '' if it is unknown."""
+    """Return why tables and columns of these names are empty, in the configuration's terms; '' if unknown."""
     words, reasons = {name.lower() for name in names}, dict[str, None]()
     stage: Any = STAGES["static"]
     columns = {table: {*DECLARED[table].names} for table in VIEWED}
@@ -228,7 +228,7 @@ def _why_unmeasured(static: Any, measures: Iterable[str]) -> str:
 
 
 def _why_absent(table: Declaration, asked_for: bool) -> str:
-    """Return why a sweep lacks a table. asked_for: whether the configuration has the table's sections."""
+    """Return why a sweep lacks a table; `asked_for` says whether the configuration has the table's sections."""
     if table.command:
         return f"no sweep has it; {table.command} prints it"
     if asked_for:
@@ -241,11 +241,11 @@ def _why_absent(table: Declaration, asked_for: bool) -> str:
 def source(
     joined: Join, choices: Mapping[str, str | None], *, every_network: bool = False, faults: bool = False
 ) -> str:
-    """Return SQL of the joined tables, to stand after FROM.
+    """Return SQL that joins the tables, for use after FROM.
 
-    choices        column (routing, traffic, model) → its chosen value; BEST for routings only; ALL, None: any
-    every_network  whether networks without a row in the first table stay, with nulls
-    faults         whether to take every row of `static`; otherwise one for each network
+    choices        column (routing, traffic, model) → its chosen value; BEST for routings only; ALL or None keep all
+    every_network  whether to keep networks without a row in the first table, with nulls
+    faults         whether to take every row of `static`; by default one for each network
     """
     for key, value in choices.items():
         if value is not None and not any(_own(table, key) for table in joined.tables):
@@ -274,7 +274,7 @@ def source(
 
 
 def _piece(table: str, joined: Join, choices: Mapping[str, str | None], *, best: bool) -> str:
-    """Return SQL for the rows of a table that meet the choices. best: whether this table ranks routings for BEST."""
+    """Return SQL for a table's rows that meet the choices. With `best`, a choice of BEST keeps its best routing."""
     own = DECLARED[table].names
     named = {key: value for key, value in choices.items() if key in own and value not in (None, ALL, BEST)}
     conditions = " AND ".join(f'"{key}" = {quoted(value)}' for key, value in named.items())
@@ -297,7 +297,7 @@ def _renamed(table: str, joined: Join) -> str:
 
 
 def _own(table: str, spelling: str) -> str | None:
-    """Return the table's name for a column spelled NAME, TABLE.NAME or TABLE_NAME; None if the table lacks it."""
+    """Return a table's own name of a column spelled NAME, TABLE.NAME or TABLE_NAME; None if the table lacks it."""
     names = DECLARED[table].names
     if spelling in names:
         return spelling
@@ -326,7 +326,7 @@ def _columns(tables: Sequence[str]) -> dict[str, Named]:
 
 
 def view_table() -> Declaration:
-    """Return the declaration of the view `designs`, as of a table."""
+    """Return the declaration of the view `designs`, in the form of a table's declaration."""
     columns = tuple(named.column._replace(name=name) for name, named in _columns(VIEWED).items())
     row = "a network: static, with the loads of its best routing and its layout of shortest wires"
     return Declaration(VIEW, row, columns)
@@ -338,7 +338,7 @@ def tables() -> dict[str, Declaration]:
 
 
 def overview(results: Folders) -> pa.Table:
-    """Return a row for each table: its number of rows in these folders (null if missing), columns, meaning of a row."""
+    """Return a row for each table: its number of rows in these folders, null if missing, its columns and meaning."""
     rows = _rows(folders_of(results))
     listed = [(name, rows.get(name), len(table.columns), table.row) for name, table in tables().items()]
     kinds = {"table": pa.string(), "rows": pa.int64(), "columns": pa.int64(), "a row is": pa.string()}
@@ -362,7 +362,7 @@ def schema(table: str = ALL) -> pa.Table:
 
 
 def _rows(folders: Iterable[Path]) -> Counter[str]:
-    """Return the number of rows of each table, from the folders' manifests; a folder without one counts for none."""
+    """Return the number of rows of each table, by the folders' manifests. A folder without a manifest has no rows."""
     rows = Counter[str]()
     for folder in folders:
         with suppress(BadInput):

@@ -1,4 +1,4 @@
-"""Plots of any two columns of a sweep's tables, written to files: single marks, or lines with error bars."""
+"""Plot any two columns of a sweep's tables into a file, as single marks or as lines with error bars."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DEVIATIONS = 1.96  # standard errors on either side of a number: 95 %
 
 
 class Plot(NamedTuple):
-    """A chart for a file, and the numbers of its rows.
+    """A chart for a file, with counts of its rows.
 
     specification  complete Vega-Lite
     rows           number of rows that the request selects
@@ -62,8 +62,8 @@ class Plot(NamedTuple):
 class PlotRequest(NamedTuple):
     """A request to draw.
 
-    series  columns that give the colour; None: the family, or for lines the columns in which lines differ
-    lines   whether to draw lines; None if the rows decide
+    series  columns that decide the colour; None for the family, or, with lines, for the columns in which lines differ
+    lines   whether to draw lines; None to decide by the rows
     log     an item of LOG, or AUTO
     """
 
@@ -91,16 +91,16 @@ def plot(
 
     x, y, series  columns, as NAME or TABLE.NAME. Each value of a series has a colour and a symbol; a numeric series
                   without lines has a colour scale. By default the family; for lines, the columns in which lines differ
-    table         table whose rows are drawn, with other columns of their networks; None: the first that has all columns
-    lines         None: draw lines if the rows of a network run along x, as with the offered load
+    table         table whose rows are drawn, with other columns of their networks; by default the first that has all
+    lines         whether to draw lines; by default, if the rows of a network run along x, as with the offered load
     log           logarithmic axes: none, x, y, both, or auto
     where         an SQL condition on these columns
     choices       the routing, traffic and model whose rows are drawn
-    results       one results folder, or several, each a series of its own
+    results       one results folder, or several; each is then a separate series
 
-    Of more than MOST rows a sample is drawn: the Pareto front and evenly chosen others. A chart has MOST_LINES lines.
-    Raises BadInput for unknown columns and tables, for columns without numbers, for mixed routings, traffics or
-    models, for values that a logarithmic axis cannot show, and where `query` does.
+    If there are more than MOST rows, a sample is drawn: the Pareto front, and other rows at even distances. A chart has
+    at most MOST_LINES lines. Raises BadInput for unknown columns and tables, for columns without numbers, for mixed
+    routings, traffics or models, for values that a logarithmic axis cannot show, and where `query` does.
     """
     choices = choices or Choices()
     named = list(dict.fromkeys([x, y, *(series or ())]))
@@ -149,7 +149,7 @@ def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: 
 
 
 def _sql(request: PlotRequest, keys: Sequence[str], choices: Choices, where: str | None) -> str:
-    """Return one SELECT of x, y, their errors, the series and keys, and the columns that the legend needs."""
+    """Return a SELECT of x, y, their errors, the series and keys, and the columns that the legend needs."""
     joined = request.joined
     wanted = [request.x, request.y, *(request.series or ())]
     faults = any(word.startswith("fault_") for word in (*(named.name for named in wanted), *words_of(where)))
@@ -179,7 +179,7 @@ def _sql(request: PlotRequest, keys: Sequence[str], choices: Choices, where: str
 
 
 def _beside(joined: Join, named: Named, column: str) -> str | None:
-    """Return the joined name of `column` in the table of `named`; None if that table lacks it."""
+    """Return the name in the join of `column` of the same table as `named`; None if that table lacks the column."""
     found = (
         other.name for other in joined.columns.values() if (other.table, other.column.name) == (named.table, column)
     )
@@ -187,7 +187,7 @@ def _beside(joined: Join, named: Named, column: str) -> str | None:
 
 
 def _is_curve(request: PlotRequest, rows: pa.Table, keys: Sequence[str]) -> bool:
-    """Whether the rows of a network run along a load, a rate or a distance, and differ in x."""
+    """Return whether each network's rows run along a load, a rate or a distance, and differ in x."""
     running = [key for key in keys if key in RUNNING]
     if not running or request.x.table != request.y.table:
         return False
@@ -196,7 +196,7 @@ def _is_curve(request: PlotRequest, rows: pa.Table, keys: Sequence[str]) -> bool
 
 
 def _series_of(request: PlotRequest, rows: pa.Table, keys: Sequence[str], choices: Choices) -> list[str]:
-    """Return the columns whose values make up the lines or the colours; [] if the family does."""
+    """Return the columns whose values decide the lines or the colours; [] if the family decides."""
     each = [name for name, value in choices._asdict().items() if value == ALL and name in keys]
     each += [SWEEP] if request.joined.sweeps else []
     if request.series is not None:
@@ -249,7 +249,7 @@ def _drawn(request: PlotRequest, names: Sequence[str], known: pa.Table, found: i
 
 
 def _sample(request: PlotRequest, known: pa.Table) -> list[dict[str, Any]]:
-    """Return the rows to draw, by x and y; a sample if they are more than MOST. A row's `keys` has its key columns."""
+    """Return the rows to draw, by x and y, or a sample of MOST rows; a row has its key columns under `keys`."""
     some = known
     if known.num_rows > MOST:
         order = np.argsort(np.from_dlpack(known.column("place").combine_chunks()), kind="stable")
@@ -262,7 +262,7 @@ def _sample(request: PlotRequest, known: pa.Table) -> list[dict[str, Any]]:
 
 
 def _facets(points: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """Divide the marks into charts of at most MOST_LINES lines: by a column's values, else in order of the lines."""
+    """Divide the marks into charts of at most MOST_LINES lines, by a column's values or in order of the lines."""
     for place, name in list(enumerate(names))[1:]:
         charts: dict[str, list[dict[str, Any]]] = {}
         for point in points:
@@ -349,7 +349,7 @@ def _point(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cut(request: PlotRequest, points: Sequence[Mapping[str, Any]], log: str) -> float | None:
-    """Return where a latency axis ends (None: it shows all): saturated latency grows with the simulated time."""
+    """Return where a latency axis ends, because saturated latency grows with the simulated time; None to show all."""
     below = [point["y"] for point in points if not point["hollow"]]
     if not request.lines or "latency" not in request.y.name or "y" in log or not below:
         return None
@@ -384,7 +384,7 @@ def _subtitle(folders: Sequence[Path], request: PlotRequest, where: str | None, 
 
 
 def remarks(plotted: Plot) -> str:
-    """Return remarks on the rows that the chart leaves out, and whether it is a sample; '' if it shows all."""
+    """Return remarks on rows that the chart leaves out, and on whether it shows a sample; '' if it shows all rows."""
     parts = []
     if plotted.left_out:
         parts.append(f"{plotted.left_out:,} of {counted(plotted.rows, 'row')} lack a number and were left out")

@@ -1,6 +1,6 @@
-"""SQL queries of a sweep's results: one SELECT that reads the result tables and nothing else.
+"""Answer one SQL SELECT over a sweep's result tables; it can read nothing else.
 
-DuckDB's own settings (connection.py) keep a query from other files, network, extensions and settings. The query runs
+DuckDB's own settings (connection.py) bar a query from other files, the network, extensions and settings. The query runs
 in a thread that is interrupted at limits of time and memory. DuckDB reads only the columns and row groups that a query
 needs from the Parquet files. The digest of every file is checked first, because DuckDB does not detect an altered file.
 
@@ -64,13 +64,13 @@ def query(
     max_rows: int = MOST_ROWS,
     about: str | None = None,
 ) -> pa.Table:
-    """Return the answer to one SELECT over a results folder's tables, named as their files, and the view `designs`.
+    """Return the answer to one SELECT over a results folder's tables, named like their files, and the view `designs`.
 
     results_dir  one results folder, or several: then each table has the rows of all, with a column `sweep`
     about  for messages: the user's own condition, if the SQL contains one (`bracketed`); None if the user wrote the SQL
 
-    Raises BadInput where there are no results, a table was altered, or the SQL is not one valid SELECT; Refused where
-    the answer exceeds a limit; RunsOn if the query could not be stopped. Messages are one line.
+    Raises BadInput if there are no results, a table was altered, or the SQL is not one valid SELECT; Refused if the
+    answer exceeds a limit; RunsOn if the query could not be stopped. Messages are one line.
     """
     if not 0 < time_limit <= LONGEST_WAIT:
         raise BadInput(f"time limit: expected more than 0 and at most {LONGEST_WAIT:,} seconds, got {time_limit}")
@@ -103,7 +103,7 @@ def matching(table: pa.Table, where: str) -> pa.Table:
 
 
 def bracketed(where: str) -> str:
-    """Return a user's condition in brackets, for a query. Raises BadInput if it is not one SQL expression."""
+    """Return a user's condition in brackets, for use in a query. Raises BadInput if it is not one SQL expression."""
     if len(where) > LONGEST:
         raise BadInput(f"expected a condition of at most {LONGEST:,} characters, got {len(where):,}")
     expected = f'--where: expected one SQL condition such as "nodes < 100", got {_shown(where)}'
@@ -156,7 +156,7 @@ def _answer(
     max_rows: int,
     about: str | None,
 ) -> pa.Table:
-    """Return the answer to a SELECT over the given tables, which are known by name. Raises what `query` raises."""
+    """Return the answer to a SELECT over the given tables, by their names. Raises the errors of `query`."""
     subject = "the query" if about is None else f"--where {_shown(about)}"
     try:
         for name, table in tables.items():
@@ -182,10 +182,10 @@ def _answer(
 def _limited(
     connection: duckdb.DuckDBPyConnection, work: Callable[[], pa.Table], time_limit: float, memory_gib: float
 ) -> pa.Table:
-    """Run `work` in a thread that is interrupted beyond its limits. Raises the exceptions of `work`, and Refused.
+    """Run `work` in a thread that is interrupted at its limits. Raises the errors of `work`, and Refused.
 
-    The process may grow by twice the memory plus half a GiB, because DuckDB counts neither the answer nor what some
-    functions take (range, repeat). Some functions (levenshtein) ignore an interrupt: then RunsOn is raised, and the
+    The process may grow by twice the memory plus half a GiB, because DuckDB counts neither the answer nor the memory of
+    some functions (range, repeat). Some functions (levenshtein) ignore an interrupt: then RunsOn is raised, and the
     thread runs on.
     """
     answers: list[pa.Table] = []
@@ -229,7 +229,7 @@ def _limited(
 
 
 def _words(sql: str) -> set[str]:
-    """Return the words of a query in lower case. The names of the tables that it reads are among them."""
+    """Return the words of a query in lower case. They include the names of all tables that it reads."""
     return {word.lower() for word in re.findall(r"\w+", sql)}
 
 
@@ -239,7 +239,7 @@ def _too_large(memory_gib: float) -> str:
 
 
 def _remedy(error: Exception, written: str) -> str:
-    """Return the remedy for an unknown name or a file's name. SQL reads a word in double quotes as a column."""
+    """Return the remedy for an unknown name or a file's name. To SQL, a word in double quotes is a column."""
     quoted = re.search(r'column "([^"]+)" not found', str(error))
     if quoted and f'"{quoted[1]}"' in written:
         return f"text stands in single quotes: '{quoted[1]}'"
@@ -266,7 +266,7 @@ def no_results(folder: Path) -> BadInput:
 
 
 def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table | Stored]:
-    """Return the mentioned tables of the folders, checked; all of them if none is mentioned (SHOW TABLES, say)."""
+    """Return the folders' tables that a query mentions, checked; all tables if none is mentioned (SHOW TABLES)."""
     names, files = sweep_names(folders), dict[str, dict[str, Path]]()
     for sweep, folder in zip(names, folders):
         found = sorted(folder.glob("*.parquet"))
@@ -294,7 +294,7 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
 
 
 def style_of(style: str | None, out: Path | None) -> str:
-    """Return the requested style, or by default the style that belongs to the file's suffix.
+    """Return the requested style, or by default the style of the file's suffix.
 
     Raises BadInput for an unknown suffix without a style, and for Parquet without a file.
     """
@@ -310,7 +310,7 @@ def style_of(style: str | None, out: Path | None) -> str:
 def print_table(table: pa.Table, style: str, out: Path | None = None, *, columns: bool = False) -> None:
     """Print a table in a style (table, csv or json), or write it to the file `out` (parquet, too).
 
-    columns  whether the rows describe columns: then a row stays one line in a narrow terminal
+    columns  whether the rows describe columns: then each row stays on one line even in a narrow terminal
     """
     if style == "parquet" and out is not None:
         sink = pa.BufferOutputStream()

@@ -43,7 +43,7 @@ def as_json(table: pa.Table) -> str:
 
 
 def as_csv(table: pa.Table) -> str:
-    """Return comma-separated values after a line of column names. Lists and maps are JSON, nulls are empty."""
+    """Return comma-separated values after a line of column names; lists and maps are JSON, nulls are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.column_names)
@@ -52,13 +52,13 @@ def as_csv(table: pa.Table) -> str:
 
 
 def cells(table: pa.Table) -> list[list[str]]:
-    """Return the column names and then the rows, as people read them: numbers to six digits, – for null."""
+    """Return the column names and then the rows as readable texts: numbers to six digits, – for null."""
     names = [printable(name) for name in table.column_names]
     return [names, *([printable(_cell(_rounded(value), null="–")) for value in row.values()] for row in records(table))]
 
 
 def print_aligned(table: pa.Table, file: TextIO, *, columns: bool = False) -> None:
-    """Print aligned columns, numbers right-aligned, to six digits. In a terminal that is too narrow, a line is a value.
+    """Print aligned columns, with numbers to six digits. A narrow terminal shows each value on its own line.
 
     columns  whether the rows describe columns: then long texts are folded instead
     """
@@ -88,7 +88,7 @@ def print_aligned(table: pa.Table, file: TextIO, *, columns: bool = False) -> No
 
 
 def _folded(widths: Sequence[int], text: Sequence[int], most: int) -> list[int] | None:
-    """Return which text columns to fold so that the table fits: at most two, the widest first; None if it cannot."""
+    """Return at most two text columns to fold, the widest first, so that the table fits; None if it still does not."""
     widest = sorted(text, key=lambda place: -widths[place])
     for count in range(3):
         folded = [place for place in widest[:count] if widths[place] > LEAST_TEXT]
@@ -111,7 +111,7 @@ def _print_records(console: Console, names: Sequence[str], rows: Sequence[Sequen
 
 
 def _values(column: pa.ChunkedArray[Any], name: str) -> list[Any]:
-    """Return a column's values, an Arrow map as a dictionary. Raises BadInput for values that Python cannot hold."""
+    """Return a column's values, with Arrow maps as dictionaries. Raises BadInput for values that Python cannot hold."""
     try:
         values = column.to_pylist()
         return [None if value is None else dict(value) for value in values] if types.is_map(column.type) else values
@@ -139,7 +139,7 @@ def _plain(value: Any) -> Any:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a value of `records`, its numbers rounded to DIGITS significant digits, whole parts never rounded."""
+    """Return a value of `records` with numbers rounded to DIGITS significant digits; whole parts are never rounded."""
     if isinstance(value, float):
         return float(round(value)) if abs(value) >= 10**DIGITS else float(f"{value:.{DIGITS}g}")
     if isinstance(value, list):
@@ -156,5 +156,5 @@ def _cell(value: Any, *, null: str) -> str:
 
 
 def lacks_values(answer: pa.Table) -> bool:
-    """Whether an answer has no row, or a column of nulls alone."""
+    """Return whether an answer has no row, or a column that contains only nulls."""
     return any(column.null_count == answer.num_rows for column in answer.columns)

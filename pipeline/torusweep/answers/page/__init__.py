@@ -1,10 +1,9 @@
-"""The HTML page of a sweep: one file, made from its tables and manifest, that needs no network.
+"""Make the HTML page of a sweep from its tables and manifest: one file that needs no network.
 
-Every name, configuration and host passes through `html.escape`, and the page's Content-Security-Policy
-permits one script only, by its digest. The same tables give the same page, except for the section
-on provenance.
+Every name, configuration and host passes through `html.escape`. The page's Content-Security-Policy permits a single
+script, by its digest. The same tables give the same page, except for the section on provenance.
 
-The page's script, bundled with Vega; cached beside Python's bytecode, because bundling takes a second.
+The page's script is bundled with Vega and cached beside Python's bytecode, because bundling takes a second.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def bundled(own: str) -> str:
-    """A script and the libraries that it imports, as one script."""
+    """Return a script bundled with the libraries that it imports."""
     key = hashlib.sha256(f"{version('vl-convert-python')}\0{own}".encode()).hexdigest()
     cached = Path(cache_from_source(__file__)).parent / f"{key[:16]}.bundle"
     with contextlib.suppress(OSError, ValueError):
@@ -61,7 +60,7 @@ def write_report(folder: Path, out: Path) -> Tables:
     """Write the page of the sweep in `folder` to `out`, from the manifest and the tables.
 
     returns  the tables that were read
-    Raises BadInput where the manifest, or a table in it or of every sweep, is missing, altered or of another version.
+    Raises BadInput if the manifest or a required table is missing, altered or of another version.
     """
     manifest = store.read_manifest(folder)
     shown = (name for name, table in DECLARED.items() if table.joined or table.title)
@@ -75,7 +74,7 @@ def write_report(folder: Path, out: Path) -> Tables:
 
 
 def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
-    """The page, as text."""
+    """Return the page's HTML."""
     networks, verification = distinct(tables), stored_rows(tables, "verification")
     explorer = explored(tables)
     found = [  # the sweep's answers first
@@ -107,18 +106,18 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
 
 @cache
 def _script() -> str:
-    """The page's script, bundled with Vega."""
+    """Return the page's script, bundled with Vega."""
     own = "\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
     return bundled(own).replace("</script", "<\\/script")
 
 
 def _json(data: Any) -> str:
-    """JSON without '<', so that no value can end the script element."""
+    """Return JSON without '<', so that no value can end the script element."""
     return json_text(data).replace("<", "\\u003c")
 
 
 def _lead(manifest: Mapping[str, Any]) -> str:
-    """The subject of the sweep, and the attributes that its tables leave out."""
+    """Return the HTML of the sweep's description and of the attributes that its tables leave out."""
     description = manifest.get("description") or "Distances, symmetry and cost of interconnection networks."
     notes = (f'<p class="note">Note: {escape(note)}.</p>' for note in current.notes_of(manifest, MODULES))
     return "\n".join([f'<p class="lead">{escape(str(description))}</p>', *notes])

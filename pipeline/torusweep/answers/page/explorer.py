@@ -1,11 +1,10 @@
 """The page's explorer: any two quantities of all designs in one chart, controls, and a table of the selected designs.
 
-explorer.js does what moves; this module makes its data, the chart's specification and the HTML.
+explorer.js animates the page; this module makes its data, the chart's specification and the HTML. The quantities are
+the columns of numbers of all tables, each for a chosen routing, traffic or model.
 
-The explorer's quantities: columns of numbers of all tables, and for which routing, traffic or model each stands.
-
-A table with several rows a network has a variant for each combination of the columns that distinguish its
-rows. A variant holds few networks or many, so its numbers stand beside the places of its networks.
+A table with several rows per network has a variant for each combination of the columns that distinguish these rows. As
+a variant may hold few networks, its numbers are stored together with the places of its networks.
 """
 
 from __future__ import annotations
@@ -36,7 +35,11 @@ VARIANTS = (400, 100, 20, 4)  # of a table, at most: as many as fit in MOST_BYTE
 
 
 class Variant(NamedTuple):
-    """The rows of a table for one combination. choice: a value for each key; at: places of the rows' networks."""
+    """The rows of a table for one combination of its keys' values.
+
+    choice  value of each key
+    at      place of each row's network among all networks
+    """
 
     choice: tuple[Any, ...]
     at: list[int]
@@ -44,7 +47,11 @@ class Variant(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A table's numbers. keys: the columns whose values a reader chooses; variants: of most networks first."""
+    """A table's numbers.
+
+    keys      columns whose values a reader chooses
+    variants  rows for each combination of these values, those with the most networks first
+    """
 
     name: str
     keys: list[str]
@@ -52,7 +59,7 @@ class Source(NamedTuple):
 
 
 def sources(tables: Tables, names: Iterable[str], most: int) -> list[Source]:
-    """The tables that are joined with `static`, of these networks, each with at most `most` variants."""
+    """Return the tables joined with `static`, restricted to the named networks, each with at most `most` variants."""
     place = {name: i for i, name in enumerate(names)}
     found = []
     for name, declared in joined_tables().items():
@@ -72,9 +79,9 @@ def sources(tables: Tables, names: Iterable[str], most: int) -> list[Source]:
 
 
 def by_choice(rows: Iterable[Record], keys: Sequence[str]) -> list[tuple[tuple[Any, ...], dict[str, Record]]]:
-    """(values of the keys, a row for each topology) of all combinations, those of most topologies first.
+    """Return (values of the keys, a row for each topology) for each combination, that with most topologies first.
 
-    Of a topology's several rows in one, that with most values counts; as many topologies stay in the table's order.
+    If a topology has several rows in a combination, the first row with the most values is kept.
     """
     found: dict[tuple[Any, ...], dict[str, Record]] = {}
     for row in rows:
@@ -89,9 +96,9 @@ def _filled(row: Record) -> int:
 
 
 def quantities(found: Sequence[Source], records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Every column of numbers that tells networks apart: name, table, unit, meaning, better way, values by variant.
+    """Return every numeric column that tells networks apart: name, table, unit, meaning, direction, values by variant.
 
-    A column that repeats what `static` has of the same networks (`records`) is left out.
+    A column is left out if it repeats the values of `static` (`records`).
     """
     chosen = []
     for source in found:
@@ -122,7 +129,7 @@ def _repeats(source: Source, name: str, records: Sequence[Record]) -> bool:
 
 
 def choices(found: Sequence[Source]) -> dict[str, Any]:
-    """By table: its keys, what a reader chooses of them in each variant, and the places of each variant's networks."""
+    """Return each table's keys, their values in each variant, and the places of each variant's networks."""
     return {
         source.name: {
             "keys": [key.replace("_", " ").replace("vc ", "virtual-channel ") for key in source.keys],
@@ -140,7 +147,7 @@ def _word(value: Any) -> str:
 
 
 def _number(value: Any) -> float | int | None:
-    """A number for JSON, to DIGITS significant digits; None where there is no finite one."""
+    """Return a number for JSON, rounded to DIGITS significant digits; None if it is missing or not finite."""
     if value is None or not math.isfinite(value):
         return None
     return int(value) if float(value).is_integer() else float(f"{value:.{DIGITS}g}")
@@ -149,9 +156,9 @@ def _number(value: Any) -> float | int | None:
 class Explorer(NamedTuple):
     """The explorer's parts.
 
-    section        of the page; None where no two columns can be compared
+    section        the page's section; None if there are fewer than two columns to compare
     data           the designs, packed, for explorer.js
-    specification  of the chart, without data
+    specification  the chart's Vega-Lite specification, without data
     """
 
     section: Chapter | None
@@ -160,8 +167,9 @@ class Explorer(NamedTuple):
 
 
 def explored(tables: Tables) -> Explorer:
-    """The explorer of a sweep's designs, its connected networks of two nodes and more: with as many variants of each
-    table, then as many designs, as MOST_BYTES has.
+    """Return the explorer of a sweep's designs, which are its connected networks of at least two nodes.
+
+    If the data exceed MOST_BYTES, fewer variants of each table are kept, and then fewer designs.
     """
     networks = distinct(tables)
     designs = comparable(networks)
@@ -190,7 +198,7 @@ def explored(tables: Tables) -> Explorer:
 
 
 def _costs(tables: Tables, designs: StoredRows) -> list[np.ndarray]:
-    """float64[designs] of columns of numbers that differ, in a few variants; less is better, NaN for none."""
+    """Return numeric columns, in a few variants, as costs: float64[designs] each; less is better, NaN is missing."""
     columns = [column for column in DECLARED["static"].columns if column.type in NUMBERS]
     costs = [column.cost(designs.numbers(column.name)) for column in columns]
     for source in sources(tables, designs.column("topology").to_pylist(), VARIANTS[-1]):
@@ -204,7 +212,7 @@ def _costs(tables: Tables, designs: StoredRows) -> list[np.ndarray]:
 
 
 def _data(tables: Tables, records: Sequence[Record], size: str, variants: int) -> tuple[dict[str, Any], list[Look]]:
-    """(the data of these designs for explorer.js, their groups)."""
+    """Return (data of these designs for explorer.js, groups of the designs)."""
     families = [group_of(record) for record in records]
     groups = network_looks(families)
     place = {group.name: number for number, group in enumerate(groups)}
@@ -225,7 +233,7 @@ def _data(tables: Tables, records: Sequence[Record], size: str, variants: int) -
 
 
 def _chart(looks: Sequence[Look], size: str) -> Drawing:
-    """The chart over the fields x and y; its script adds titles, scales and the data sets points and front."""
+    """Return the chart of the fields x and y; its script adds titles, scales and the data sets points and front."""
     x, y = (
         channel(name, scale=alt.Scale(nice=False, padding=14)) for channel, name in ((alt.X, "x:Q"), (alt.Y, "y:Q"))
     )
@@ -296,7 +304,7 @@ def _about_sample(count: int, shown: int) -> str:
 
 
 def _axis_controls(axis: str, title: str, columns: Sequence[Mapping[str, Any]]) -> str:
-    """Choices of a quantity, of the better direction and of the scale; the script adds routing, traffic, model …"""
+    """Return the HTML to choose a quantity, its better direction and its scale; the script adds other choices."""
     numbered = list(enumerate(columns))
     own = [number for number, column in numbered if column["name"] == DEFAULT[axis == "y"]]
     default = next(iter(own), min(int(axis == "y"), len(columns) - 1))

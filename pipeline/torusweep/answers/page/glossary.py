@@ -100,7 +100,7 @@ REGISTRIES: dict[str, Mapping[str, object]] = {
 
 
 def entries() -> dict[str, dict[str, str]]:
-    """What each word means, by part of the glossary; every routing, pattern, rule and placement has an entry."""
+    """Return the meaning of each word, by part; every routing, pattern, rule and placement has an entry."""
     found = {part: dict(words) for part, words in PARTS.items()}
     for part, functions in REGISTRIES.items():
         for name, function in functions.items():
@@ -109,7 +109,7 @@ def entries() -> dict[str, dict[str, str]]:
 
 
 def glossary_section() -> Chapter:
-    """The words and what they mean, part by part. The page's script shows the same on pointing at a word in a table."""
+    """Return the glossary, part by part. The page's script also explains a word of a table under the pointer."""
     parts = [paragraph("Point at an underlined word in a table to read the same there.")]
     for part, words in entries().items():
         listed = "".join(f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in words.items())

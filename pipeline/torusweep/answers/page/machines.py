@@ -1,7 +1,7 @@
-"""The page's section on machines: networks that the configuration compares, a table for each comparison.
+"""The page's section on machines, with a table for each comparison of networks that the configuration names.
 
-A network's uniform load is that under its best routing of those computed. Its adverse load is the least over the
-other patterns, each under its best routing: what a router that knew the pattern would choose.
+A network's uniform load is its saturation load under uniform traffic with the best routing computed. Its adverse load
+is the least saturation load over the other patterns, each with its own best routing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LIMITS = (
 
 
 class Compared(NamedTuple):
-    """A network of a comparison: its rows of `labels` and `static`, and of `loads` and `cost` that count, if any."""
+    """A network of a comparison, with its rows of `labels` and `static`, and rows of `loads` and `cost` if any."""
 
     label: Record
     static: Record
@@ -56,12 +56,12 @@ class Compared(NamedTuple):
 
     @property
     def links(self) -> float:
-        """Number of links for each terminal."""
+        """The number of links per terminal."""
         return float(self.static["links"] / self.static["terminals"])
 
 
 def machines_section(tables: Tables) -> Chapter | None:
-    """A table for each comparison of the table `labels`, a chart of all, sources and notes; None without any."""
+    """Return a table for each comparison in the table `labels`, a chart, sources and notes; None if it has none."""
     found = compared(tables)
     if not found:
         return None
@@ -75,7 +75,7 @@ def machines_section(tables: Tables) -> Chapter | None:
 
 
 def compared(tables: Tables) -> list[Compared]:
-    """The networks of all comparisons that are connected, machines first in each, in the configuration's order."""
+    """Return the connected networks of all comparisons, in the configuration's order, machines first in each."""
     compared = [row for row in tables.get("labels", ()) if row["comparison"]]
     networks = stored_rows(tables, "static").among("topology", (row["topology"] for row in compared))
     static = {record["topology"]: record for record in networks}  # the last of a network counts, as everywhere
@@ -96,7 +96,7 @@ def compared(tables: Tables) -> list[Compared]:
 
 
 def _costs(rows: Iterable[Record]) -> dict[str, Record]:
-    """The cheapest row of each network under the first cost model; none without costs."""
+    """Return the cheapest row of each network under the first cost model; empty without costs."""
     found: dict[str, Record] = {}
     model = None
     for row in rows:
@@ -107,7 +107,7 @@ def _costs(rows: Iterable[Record]) -> dict[str, Record]:
 
 
 def _counting(rows: Iterable[Record]) -> tuple[Record | None, Record | None]:
-    """(under uniform traffic, under the adverse pattern): of each pattern the best routing, of patterns the worst."""
+    """Return (best row under uniform traffic, best row under the worst other pattern), None where absent."""
     best: dict[str, Record] = {}
     for row in rows:
         best[row["traffic"]] = min(best.get(row["traffic"], row), row, key=LOADS.best_first)
@@ -120,7 +120,7 @@ def _counting(rows: Iterable[Record]) -> tuple[Record | None, Record | None]:
 
 
 def _of(title: str, source: str, column: str, digits: int = 8) -> Field:
-    """A column of numbers of one of the records that a network has (a field of Compared)."""
+    """Return a field that shows a numeric column of one of a network's records; `source` names a field of Compared."""
 
     def cell(row: Compared) -> Cell:
         record = getattr(row, source)
@@ -148,7 +148,7 @@ FIELDS = (
 
 
 def _prices(found: Iterable[Compared]) -> str:
-    """A sentence on the prices of the costs."""
+    """Return a sentence that says where the prices behind the costs come from."""
     priced = next((row.cost for row in found if row.cost), None)
     if priced is None:
         return ""
@@ -179,7 +179,7 @@ def _kind(topology: str) -> str:
 
 
 def _panels(found: Sequence[Compared]) -> list[Panel]:
-    """Saturation under both loads, against cost a terminal if networks have one, else against links a terminal."""
+    """Return charts of saturation under both loads, against cost per terminal if known, else against links."""
     priced = [row for row in found if row.cost]
     against, currency = ("cost", f", {priced[0].cost['currency']}") if priced and priced[0].cost else ("links", "")
     marks = [
@@ -192,10 +192,10 @@ def _panels(found: Sequence[Compared]) -> list[Panel]:
 
 
 def _saturation(load: str, against: str, currency: str) -> Chart:
-    """Saturation of networks; machines have their names.
+    """Return a chart of the networks' saturation, with the machines named.
 
     load      'uniform' or 'adverse'
-    against   'links' a terminal, or 'cost' a terminal
+    against   'links' or 'cost', each per terminal
     """
     return Chart(
         title=f"{load.capitalize()} traffic: saturation against {against}",
@@ -236,7 +236,7 @@ def _limits() -> str:
 
 
 def _sources(found: Iterable[Compared]) -> str:
-    """The source and the note of each machine that has at least one of them, ordered by year."""
+    """Return the HTML of the source and the note of each machine that has either, ordered by year."""
     machines = {row.label["label"]: row.label for row in found if row.label["label"]}
     items = []
     for label in sorted(machines.values(), key=lambda label: (label["year"] or 0, label["label"])):

@@ -1,7 +1,7 @@
-"""The page's section on verification: the papers' numbers beside ours, with a verdict for each.
+"""The page's sections on verification, the papers' figures, and provenance.
 
-The page's section on the papers' figures: each that the sweep has numbers for, with a caption. The page's section on
-provenance: what was run, with what software, on what machine; what failed.
+Verification shows the papers' numbers beside ours, with a verdict for each. The figures are those for which the sweep
+has numbers. Provenance says what was run, with what software, on what machine, and what failed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FIELDS = fields(
 
 
 def verification_section(rows: Sequence[Record]) -> Chapter | None:
-    """Unexplained rows first, then errors and departures with their reasons, what is missing, and every row."""
+    """Return the rows by verdict: unexplained, paper in error, departs, missing; then all rows of each paper."""
     if not rows:
         return None
     parts = [
@@ -64,7 +64,7 @@ def verification_section(rows: Sequence[Record]) -> Chapter | None:
 
 
 def _summary(rows: Sequence[Record]) -> str:
-    """A line with the number of rows for each verdict."""
+    """Return one line with the number of rows for each verdict."""
     counts = summary(rows)
     words = {
         "agrees": "numbers agree with the papers",
@@ -83,12 +83,12 @@ def _summary(rows: Sequence[Record]) -> str:
 
 
 def _table(rows: Sequence[Record], *, without: str = "", sortable: bool = False) -> str:
-    """The rows under FIELDS, but for one."""
+    """Return an HTML table of the rows, with all of FIELDS except the one titled `without`."""
     return table([field for field in FIELDS if field.title != without], rows, sortable=sortable)
 
 
 def _by_reason(rows: Sequence[Record], verdict: str, title: str, note: str) -> str:
-    """The rows of a verdict: a box for each reason, with the rows that it explains."""
+    """Return the rows of a verdict as one HTML box per reason."""
     groups: dict[tuple[str, str], list[Record]] = {}
     for row in rows:
         if row["verdict"] == verdict:
@@ -105,7 +105,7 @@ def _by_reason(rows: Sequence[Record], verdict: str, title: str, note: str) -> s
 
 
 def _not_compared(rows: Sequence[Record]) -> str:
-    """The numbers that wait, counted by reason."""
+    """Return how many numbers could not be compared yet, by reason."""
     items = "".join(
         f"<li>{escape(PAPER_NAMES[paper])}, {len(group):,} number{'s' * (len(group) > 1)}: {escape(needed)}</li>"
         for (paper, needed), group in not_compared(rows).items()
@@ -115,7 +115,7 @@ def _not_compared(rows: Sequence[Record]) -> str:
 
 
 def _paper(paper: str, rows: Sequence[Record]) -> str:
-    """Every number of a paper, folded away."""
+    """Return every number of a paper in a folded HTML element."""
     if not rows:
         return ""
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in STYLES}
@@ -125,7 +125,7 @@ def _paper(paper: str, rows: Sequence[Record]) -> str:
 
 
 def papers_section(tables: Tables) -> Chapter | None:
-    """The figures, paper by paper; None if the sweep has numbers for none."""
+    """Return the papers' figures, paper by paper; None if the sweep has no numbers for any figure."""
     parts: list[str | list[Panel]] = []
     figures = drawable(tables)
     for paper, found in groupby(figures, key=lambda item: item[0].paper):
@@ -135,7 +135,7 @@ def papers_section(tables: Tables) -> Chapter | None:
 
 
 def provenance_section(manifest: Mapping[str, Any]) -> Chapter:
-    """Facts of the manifest, the points that failed, and the configuration."""
+    """Return the manifest's facts, the points that failed, and the configuration."""
     software = manifest.get("software", {})
     shards = manifest.get("shards", [])
     config = manifest.get("config", {})
