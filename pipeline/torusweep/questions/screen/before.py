@@ -1,8 +1,8 @@
-"""Design spaces that were compared before, in a sweep's table or a data set, and how far they are trusted.
+"""Design spaces that were compared before, in a sweep's table or a data set, and how far their rows are trusted.
 
-A table or data set may come from somebody else. Digests reveal damage, but whoever alters a table can alter its digests
-too. So the winners are computed anew, and the other rows are believed only if the digest is known from elsewhere.
-Without it, the best row of the table is called best of all only if it meets a bound of all lattices.
+A table or data set may come from somebody else. Digests reveal damage, but whoever alters a table can alter its
+digests too. So the winners are computed anew, and other rows are believed only if the digest is known from elsewhere.
+Without a known digest, the best row is called best of all only if it meets a bound that holds for all lattices.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Before(NamedTuple):
     """A space that was compared before.
 
     parts   all rows of the space, or the best rows
-    name    folder or address, for refusals
-    source  kind and digest of the source: "data set, sha256 …"
+    name    folder or address, for error messages
+    source  kind and digest of the source, such as "data set, sha256 …"
     known   whether that digest is known from elsewhere
     """
 
@@ -61,10 +61,10 @@ class Before(NamedTuple):
 
 
 def screened_before(folder: Path, space: Space, wanted: str = "") -> Before | None:
-    """Return a whole design space from the table `screen` of a results folder; None if the table does not have it.
+    """Return a whole design space from the table `screen` of a results folder; None if the table lacks the space.
 
     wanted  the table's digest, known from elsewhere; '': any
-    Raises BadInput if the folder has no such table, or an altered one.
+    Raises BadInput if the folder has no such table, or if the table was altered.
     """
     if folder.is_dir() and not (folder / "screen.parquet").exists():
         raise BadInput(
@@ -94,7 +94,7 @@ def of_data_set(
 ) -> Before | None:
     """Return a size of a data set, read by a separate process; None if the data set lacks a part of that size.
 
-    chosen  objectives that choose rows; other rows, and columns that choose nothing, are not read
+    chosen  objectives that choose rows; other rows, and columns that play no part in the choice, are not read
     wanted  the digest of the data set, known from elsewhere; '': any
     whole   whether to read all rows and columns
     Raises BadInput if there is no data set, if it has another digest, or if it is damaged.
@@ -122,7 +122,7 @@ def of_data_set(
 def read_data_set(
     _: bytes, *, address: str, size: tuple[int, int], chosen: Sequence[tuple[str, int]], wanted: str
 ) -> Sent:
-    """Do the work of the process that `of_data_set` starts. Sends all rows and columns if `chosen` is empty."""
+    """Read a data set in the process that `of_data_set` starts. Send all rows and columns if `chosen` is empty."""
     data, objectives = DataSet(address, wanted), [Objective(*one) for one in chosen]
     reduce = (lambda rows: keep_best(rows, objectives)) if objectives else None
     found = data.whole(Lattices(*size), reduce, [one.column for one in objectives], [*TIES, "matrix"])
@@ -133,9 +133,9 @@ def read_data_set(
 
 
 def computed_anew(rows: Iterable[Mapping[str, Any]], space: Space, before: Before) -> list[dict[str, Any]]:
-    """Compute rows `SCREEN` of a space's lattices anew, from their matrices or steps alone.
+    """Compute rows `SCREEN` of a space's lattices anew, from the rows' matrices or steps alone.
 
-    Raises BadInput if a row is no lattice of the space, or if the table has other numbers.
+    Raises BadInput if a row is not a lattice of the space, or if the computed numbers differ from the table's.
     """
     found = []
     for row in rows:
@@ -161,7 +161,7 @@ def computed_anew(rows: Iterable[Mapping[str, Any]], space: Space, before: Befor
 
 
 def _equal(said: Any, computed: Any) -> bool:
-    """Whether two numbers are the same, up to rounding for floats: loads are sums of floats."""
+    """Return whether two numbers are equal; floats, which may be sums (loads), are compared up to rounding."""
     if isinstance(said, float) and isinstance(computed, float):
         return abs(said - computed) <= EQUAL * abs(computed)
     return bool(said == computed)
@@ -188,7 +188,7 @@ def _lattice(row: Mapping[str, Any], space: Space, where: str) -> tuple[np.ndarr
 
 
 def class_size(form: np.ndarray) -> int:
-    """Number of lattices that equal `form`, int32[n, n], up to names and directions of the dimensions."""
+    """Return the number of lattices that equal `form`, int32[n, n], up to names and directions of the dimensions."""
     n = len(form)
     columns = form.tolist()
     images = {
@@ -202,7 +202,7 @@ def class_size(form: np.ndarray) -> int:
 
 
 def meets_bounds(row: Mapping[str, Any], space: Space, chosen: Sequence[Objective]) -> bool:
-    """Whether a row attains, in every objective, the bound for all lattices of the space."""
+    """Return whether a row attains the bound for all lattices of the space in every objective."""
     levels = bounds.lattice_levels(space.nodes, space.dimensions)
     least = {"distance_sum": space.nodes * bounds.distance_sum(levels), "diameter": bounds.diameter(levels)}
     return all(

@@ -1,4 +1,4 @@
-"""The best lattices of a size: every class is measured and compared, so that the answer is a proof.
+"""The best lattices of a size. Every class is measured and compared, so that the answer is a proof.
 
 Well-known lattices of the size are measured, too. The table `best` has the best lattices of every size that was
 screened whole, next to known networks and the bound.
@@ -51,7 +51,7 @@ def known_lattices(nodes: int, dimensions: int) -> list[Known]:
 
 
 def form_of(spelling: str) -> np.ndarray:
-    """Return int32[n, n]: the Hermite normal form of a torus, twisted torus or lattice."""
+    """Return the Hermite normal form of a torus, twisted torus or lattice, int32[n, n]."""
     shape = plan(spelling)[1].structure
     assert isinstance(shape, Lattice), f"{spelling} is not a lattice"
     canonical = hermite([list(row) for row in zip(*shape.columns)])
@@ -83,7 +83,7 @@ def _root(number: int, power: int) -> int:
 
 
 def _nearest_to_a_cube(nodes: int, n: int) -> list[int]:
-    """Return n sides whose product is `nodes` and whose sum is least, longest side first."""
+    """Return n sides with product `nodes` and the least possible sum, longest side first."""
     if n == 1:
         return [nodes]
     candidates = [
@@ -113,11 +113,10 @@ class Best(NamedTuple):
     winners     number of kept lattices that are best in all objectives
     attained    number of lattices in the winners' classes
     rows        rows `SCREEN` of the first winners
-    known       rows of well-known networks of that size, with their names; `meets_condition`: whether a network meets
-                the condition
+    known       rows of well-known networks of that size, with names and `meets_condition`: whether the network meets it
     source      the table or data set that was believed, with its digest; '' if all was computed here, or if the
                 digest is known from elsewhere
-    proved      whether the first winner is proved best: all lattices were compared here, or it meets a bound of all
+    proved      whether the first winner is proved best: all lattices were compared here, or it meets a bound for all
     """
 
     space: Space
@@ -134,7 +133,7 @@ class Best(NamedTuple):
 
 
 def objectives(minimise: Sequence[str], maximise: Sequence[str]) -> tuple[Objective, ...]:
-    """Return the objectives: columns to minimise, then columns to maximise; the mean distance if neither is given.
+    """Return the objectives: columns to minimise, then columns to maximise; if there are none, the mean distance.
 
     Raises BadInput for a column that cannot be an objective, or that occurs twice.
     """
@@ -197,7 +196,7 @@ def known_rows(
 ) -> list[dict[str, Any]]:
     """Return rows of well-known networks in a space: columns `SCREEN`, with their names and spellings.
 
-    keep     maps a table to the rows that meet a condition; `meets_condition` of a row tells whether it does
+    keep     maps a table to the rows that meet a condition; `meets_condition` of a row says whether the row does
     backend  backend of the kernel; for a single size numpy is quickest, since Numba takes longer to load
     """
     known = known_lattices(space.nodes, space.dimensions)
@@ -211,7 +210,7 @@ def known_rows(
 
 
 def keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
-    """Return the rows that are best in the first objective, and of these the best in the next ones."""
+    """Return the rows that are best in the first objective; among equal rows, the next objectives decide."""
     left = np.arange(len(table))
     for objective in chosen:
         values = table[objective.column].to_numpy()[left] * objective.sign
@@ -240,7 +239,7 @@ def best_table(screen: Iterable[pa.Table]) -> pa.Table:
 
 
 def _sizes(screen: Iterable[pa.Table]) -> Iterator[tuple[Lattices, pa.Table]]:
-    """Yield the lattices of each size that was screened whole, without circulants, which have their own space.
+    """Yield the lattices of each size that was screened whole. Circulants are left out, as they have their own space.
 
     If the table is sorted by size, only the rows of one size are held at a time.
     """
@@ -280,5 +279,5 @@ def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
 
 
 def _all_reduce(row: dict[str, Any]) -> float | None:
-    """Return (N − 1) / links, the all-reduce time of a network whose nodes all look alike (collectives.optimum)."""
+    """Return the all-reduce time of a network whose nodes all look alike, (N − 1) / links (collectives.optimum)."""
     return (row["nodes"] - 1) / row["links"] if row.get("links") else None

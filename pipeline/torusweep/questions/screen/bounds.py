@@ -1,4 +1,4 @@
-"""Bounds that no graph, or no lattice, of a size and degree can beat; the Pareto front of rows of numbers."""
+"""Bounds that no graph, or no lattice, of a given size and degree can beat; and the Pareto front of rows of numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EMPHASIS = 4.0  # added weight of one column over the others, in the choice of g
 def moore_levels(nodes: int, degree: int, *, directed: bool = False) -> list[int]:
     """Return the largest possible number of nodes at distance 0, 1, 2, … from a node of a graph, until all are reached.
 
-    The numbers are 1, d, d(d − 1), d(d − 1)², …; if d links leave a node and other links lead to it, 1, d, d², ….
+    The numbers are 1, d, d(d − 1), d(d − 1)², … in an undirected graph, and 1, d, d², … in a directed graph.
     Raises ValueError if no connected graph has this degree.
     """
     if nodes > degree + 1 and degree < 2 - directed:
@@ -24,26 +24,26 @@ def moore_levels(nodes: int, degree: int, *, directed: bool = False) -> list[int
 
 
 def lattice_levels(nodes: int, dimensions: int) -> list[int]:
-    """Return the largest possible numbers of nodes at distance 0, 1, 2, … from a node of a lattice graph.
+    """Return the largest possible number of nodes at distance 0, 1, 2, … from a node of a lattice graph.
 
-    Until all nodes are reached, they are those of Zⁿ itself: Σ 2ᵏ C(n, k) C(r − 1, k − 1) at distance r.
+    Until all nodes are reached, the numbers are those of Zⁿ itself: Σ 2ᵏ C(n, k) C(r − 1, k − 1) at distance r.
     """
     n = dimensions
     return _fill(nodes, lambda r: sum(2**k * comb(n, k) * comb(r - 1, k - 1) for k in range(1, n + 1)))
 
 
 def distance_sum(levels: list[int]) -> int:
-    """Sum of a node's distances to all nodes; for `moore_levels`, the bound of Cerf, Cowan, Mullin & Stanton 1974."""
+    """Sum a node's distances to all nodes; for `moore_levels`, the bound of Cerf, Cowan, Mullin & Stanton 1974."""
     return sum(distance * count for distance, count in enumerate(levels))
 
 
 def diameter(levels: list[int]) -> int:
-    """Return the last distance; for `moore_levels`, it is Moore's bound (Hoffman & Singleton 1960)."""
+    """Return the distance of the last level; for `moore_levels`, Moore's bound (Hoffman & Singleton 1960)."""
     return len(levels) - 1
 
 
 def _fill(nodes: int, width: Callable[[int], int]) -> list[int]:
-    """Return 1, width(1), width(2), …, cut so that their sum is the number of nodes."""
+    """Return 1, width(1), width(2), …, cut off so that the sum is the number of nodes."""
     levels, left = [1], nodes - 1
     while left > 0:
         levels.append(min(width(len(levels)), left))
@@ -52,10 +52,10 @@ def _fill(nodes: int, width: Callable[[int], int]) -> list[int]:
 
 
 def front(values: np.ndarray) -> np.ndarray:
-    """Indices int64[F] of the rows of values[N, C] on the Pareto front, in lexicographic order; less is better.
+    """Return the row numbers, int64[F], of the Pareto front of values[N, C], in lexicographic order; less is better.
 
-    Rows that a few good rows dominate are removed first. In lexicographic order only earlier rows dominate a row. With
-    two or three columns, a staircase of the other columns stands for the earlier rows. With more columns, divide and
+    Rows that a few good rows dominate are removed first. In lexicographic order only earlier rows can dominate a row.
+    With two or three columns, earlier rows are kept as a staircase in the other columns. With more columns, divide and
     conquer (Kung, Luccio & Preparata 1975) lets the front of the first half remove rows from the second half.
     """
     rows = _left_by_good_rows(values)
@@ -71,7 +71,7 @@ def front(values: np.ndarray) -> np.ndarray:
 
 
 def _left_by_good_rows(values: np.ndarray) -> np.ndarray:
-    """int64[≤ N]: the rows that no good row dominates; good rows have the least weighted sums of scaled columns."""
+    """Return the rows that no good row dominates, int64[≤ N]; good rows have the least weighted sums of columns."""
     rows = np.arange(len(values))
     if len(values) <= BLOCK:
         return rows
@@ -87,9 +87,9 @@ def _left_by_good_rows(values: np.ndarray) -> np.ndarray:
 
 
 def _swept(values: np.ndarray) -> np.ndarray:
-    """int64[F]: the front of distinct rows of at most three columns, in lexicographic order, found chunk by chunk.
+    """Return the front, int64[F], of distinct rows with at most three columns, in lexicographic order, by chunks.
 
-    A row is dominated if the staircase of earlier rows (the front without their first column) reaches below it.
+    A row is dominated if the staircase of earlier rows (their front without the first column) reaches below it.
     """
     stairs, kept = values[:0, 1:], [np.zeros(0, np.int64)]
     for start in range(0, len(values), CHUNK):
@@ -116,7 +116,7 @@ def _front(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _dominated(early: np.ndarray, late: np.ndarray) -> np.ndarray:
-    """bool[L]: rows of late[L, C] that some row of early[E, C] equals or beats in every column."""
+    """Return which rows of late[L, C] some row of early[E, C] equals or beats in every column, bool[L]."""
     columns = late.shape[1]
     if columns == 0:
         return np.ones(len(late), bool)

@@ -1,4 +1,4 @@
-"""Certify that no lattice of a size has a smaller sum of distances; the checker itself examines all lattices."""
+"""Certify that no lattice of a size has a smaller sum of distances. The checker itself examines all lattices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_TURNED = 2_000_000  # lattices × symmetries whose classes the checker coun
 
 
 def check_exhaustion(space: Space, chosen: tuple[Objective, ...], narrowed: bool = False) -> None:
-    """Raise BadInput for a question that has no certificate, Refused for too many lattices for the checker to search.
+    """Raise BadInput for a question that has no certificate, Refused if there are too many lattices for the checker.
 
     narrowed   whether a condition excludes some lattices
     """
@@ -37,7 +37,7 @@ def check_exhaustion(space: Space, chosen: tuple[Objective, ...], narrowed: bool
 def exhaustion_certificate(found: Best) -> str:
     """Return the certificate of a size's least mean distance, and of its classes if they are few enough to count.
 
-    Raises BadInput for a question that has no certificate, Refused for too many lattices for the checker to search.
+    Raises BadInput for a question that has no certificate, Refused if there are too many lattices for the checker.
     """
     space = found.space
     check_exhaustion(space, found.objectives, found.kept != found.measured)
@@ -57,7 +57,7 @@ def exhaustion_certificate(found: Best) -> str:
 
 
 def certificate_of_size(dimensions: int | None, nodes: int) -> str:
-    """Return the certificate for all lattices of a size, after a new search. Errors as in `check_exhaustion`."""
+    """Return the certificate for all lattices of a size, after a new search. Raises as `check_exhaustion` does."""
     if dimensions is None:
         raise BadInput(f"certificate of {nodes:,} nodes: expected lattices, got other networks; choose a design space")
     space = Lattices(dimensions, nodes)

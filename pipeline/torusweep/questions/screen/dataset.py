@@ -2,8 +2,8 @@
 
 A data set has an index, `files.json`, and Parquet files sorted by dimensions and nodes. A reader fetches only the parts
 of a file that a size and its columns need, from any server that answers range requests. For each file, the index has
-the digest of the list of its parts' digests, so damaged data is never used. A forged index has other digests: only the
-digest of the index itself, known from elsewhere, shows whose data set it is.
+one digest, made from the digests of the file's parts, so damaged data is never used. A forged index has other digests:
+only the digest of the index itself, known from elsewhere, shows whose data set it is.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ COUNTED = (*FILTER, "class_size")  # columns that show whether all lattices of a
 
 
 def stored_columns() -> list[Column]:
-    """Return the columns of the Parquet files, with the types that they have there."""
+    """Return the columns of the Parquet files, with their types in these files."""
     return [column._replace(type=TYPES[column.name]) for column in SCREEN if column.name in TYPES]
 
 
 def stored(rows: pa.Table) -> pa.Table:
-    """Return the stored columns of those rows `SCREEN` that are lattices. Raises BadInput for a value out of range."""
+    """Return the stored columns of the rows `SCREEN` that are lattices. Raises BadInput for a value out of range."""
     rows = rows.filter(pc.and_(rows["dimensions"].is_valid(), pc.starts_with(rows["topology"], "lattice(")))
     schema = arrow_schema(stored_columns())
     try:
@@ -88,7 +88,7 @@ def made_of(column: str) -> list[str]:
 
 
 def screen_rows(rows: pa.Table) -> pa.Table:
-    """Return the columns `SCREEN` of stored rows; a column is null if stored columns that it needs are missing."""
+    """Return the columns `SCREEN` of stored rows. A column is null if a stored column that it needs is missing."""
     names = set(rows.column_names)
     nodes, degree, total, busiest = (
         rows[name].to_numpy() if name in names else np.ones(len(rows), np.int64)
@@ -121,7 +121,7 @@ class DataFile(BaseModel):
 
     name         name of a file in the folder of the index, not a path
     sha256       digest of the file's content
-    parts        sha256 of the list of the digests of the file's parts
+    parts        sha256 of the digests of the file's parts, one after the other
     first, last  (dimensions, nodes) of the file's first and last row
     """
 
@@ -143,23 +143,23 @@ class Index(BaseModel):
 
 
 def is_remote(address: str | Path) -> bool:
-    """Whether an address is read by HTTP."""
+    """Return whether an address is read by HTTP."""
     return str(address).startswith(("http://", "https://"))
 
 
 def part_digests(content: bytes | memoryview) -> bytes:
-    """Return the digests of a file's parts, of PART bytes each, one after the other."""
+    """Return the digests of a file's parts, one after the other. Parts have PART bytes each."""
     return b"".join(hashlib.sha256(content[at : at + PART]).digest() for at in range(0, len(content), PART))
 
 
 class DataSet:
-    """A data set at an address: a folder, or a URL http://…. Raises BadInput if there is none.
+    """A data set at an address: a folder, or a URL http://…. Raises BadInput if there is no data set.
 
     wanted    the digest of its index, known from elsewhere; '': any
 
-    digest    sha256 of the index, and thereby of all data
+    digest    sha256 of the index, which determines all data
     files     Parquet files of the data set, in order
-    requests  number of ranges that were read, and their bytes
+    requests  number of ranges that were read, and their total bytes
     """
 
     def __init__(self, address: str | Path, wanted: str = "") -> None:
@@ -183,7 +183,7 @@ class DataSet:
         return is_remote(self.address)
 
     def read(self, name: str, begin: int = 0, end: int | None = None, *, most: int = 0) -> bytes:
-        """Return the bytes begin … end − 1 of a file; if `end` is None, the whole file, of at most `most` bytes."""
+        """Return the bytes begin … end − 1 of a file, or the whole file, of at most `most` bytes, if `end` is None."""
         limit = most if end is None else end - begin
         if not self.remote:
             path = Path(self.address) / name
@@ -217,7 +217,7 @@ class DataSet:
 
         reduce  maps rows to the wanted rows; None for all rows
         by      columns of `SCREEN` that `reduce` uses
-        kept    further columns of the wanted rows; all others are null
+        kept    further columns to return; all other columns are null
         """
         if not isinstance(space, Lattices):
             return None
@@ -260,7 +260,7 @@ class DataSet:
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[None]:
-        """Turn errors that occur while a `with` block reads the file `name` into a one-line refusal."""
+        """Turn errors that a `with` block raises while it reads the file `name` into a one-line refusal."""
         try:
             yield
         # RecursionError: too deeply nested brackets
@@ -268,7 +268,7 @@ class DataSet:
             raise self.refusal(name, error) from None
 
     def refusal(self, name: str, error: Exception) -> BadInput:
-        """Return the refusal of a file that cannot be read."""
+        """Return the error for a file that cannot be read."""
         reason: Any = error.reason if isinstance(error, URLError) else error
         if isinstance(error, HTTPError):
             error.close()  # the connection of its answer
@@ -283,10 +283,10 @@ class DataSet:
 
 
 class _OpenFile:
-    """The parts of a data set's file read so far, in memory; the last bytes, with the Parquet footer, are read at once.
+    """A data set's file of which some parts are in memory. The last bytes, with the Parquet footer, are read at once.
 
-    Bytes are used only once the digest of their part agrees with the index.
-    The bytes are Arrow's own (torusweep.tables.parquet.arrow_buffer says why); pages that were not read take no memory.
+    Bytes are used only after the digest of their part was found to agree with the index. The bytes are Arrow's own
+    (torusweep.tables.parquet.arrow_buffer says why); pages that were not read take no memory.
     """
 
     FOOT = 1 << 17
@@ -309,7 +309,7 @@ class _OpenFile:
             raise ValueError(f"{self.parquet.metadata.num_rows:,} rows, where {INDEX} says {file.rows:,}")
 
     def rows(self, group: int, columns: Sequence[str]) -> pa.Table:
-        """Return columns of a row group, by few requests."""
+        """Return columns of a row group, with few requests."""
         for begin, end in spans(self.parquet, group, columns):
             self._read(begin, end)
         rows = self.parquet.read_row_group(group, columns=list(columns))
@@ -320,7 +320,7 @@ class _OpenFile:
         return rows
 
     def _read(self, begin: int, end: int) -> None:
-        """Read the missing parts of the file that hold the bytes begin … end − 1."""
+        """Read the missing parts of the file that contain the bytes begin … end − 1."""
         if not 0 <= begin <= end <= self._file.bytes:
             raise ValueError("a column that is outside of its file")
         first, last = begin // PART, -(-end // PART)

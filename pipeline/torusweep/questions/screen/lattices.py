@@ -1,11 +1,11 @@
-"""All lattices, or circulant graphs, of a size: their number, one of each class, in batches.
+"""All lattices, or circulant graphs, of a size: their number, and batches with all of them or one of each class.
 
 A circulant graph of N nodes has k different steps 1 ≤ s_1 < … < s_k ≤ N/2: node v has links to v ± s_i. It is the
-lattice graph Zᵏ/L, where L has the vectors x with Σ s_i x_i ≡ 0 modulo N. The step N/2, if N is even, leads to
-the same node in both directions: it adds one link per node, every other step two. No other steps coincide.
+lattice graph Zᵏ/L, where L has the vectors x with Σ s_i x_i ≡ 0 modulo N. If N is even, the step N/2 leads to the same
+node in both directions. It then adds one link per node; every other step adds two. No other steps coincide.
 
 A lattice is given by its Hermite normal form. The lattice graphs of N nodes in n dimensions are the Cayley graphs of
-all abelian groups of order N with n generators: tori, twisted tori, circulants and the crystal lattices among them.
+all abelian groups of order N with n generators, among them tori, twisted tori, circulants and the crystal lattices.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ STEPS = Whole(1, "compare only circulant graphs with this number of steps; a nod
 
 @cache
 def lattice_count(nodes: int, dimensions: int) -> int:
-    """Number of lattices L ⊂ Zⁿ with N = |Zⁿ/L|: Σ d^(n−1) × (the number for N/d nodes, n − 1 dimensions) over d | N.
+    """Return the number of lattices L ⊂ Zⁿ with N = |Zⁿ/L|: Σ d^(n−1) × lattice_count(N/d, n − 1) over d | N.
 
     It is σ(N) for n = 2, and Σ d·σ(d) over d | N for n = 3 (Gruber 1997).
     """
@@ -47,7 +47,7 @@ def lattice_count(nodes: int, dimensions: int) -> int:
 def check_space(nodes: int, dimensions: int, parts: int = 1) -> None:
     """Raise BadInput if there is no such space, Refused if it has too many lattices; nothing is enumerated.
 
-    parts  number of parts in which the lattices are compared
+    parts  number of parts whose lattices are compared separately
     """
     DIMENSIONS.check("dimensions", dimensions)
     NODES.check("nodes", nodes)
@@ -82,7 +82,7 @@ class SpacePart(NamedTuple):
 
     forms     int32[C, n, n]  Hermite normal forms, one for each of C classes, or one for each lattice
     sizes     int32[C]        number of lattices of each class; None if each lattice has a form
-    lattices  number of lattices that the part accounts for: those that were searched, or those of its classes
+    lattices  number of lattices that the part accounts for: lattices that were searched, or members of its classes
     steps     int32[C, n]     steps of circulant graphs, for their spelling; None for other lattices
     """
 
@@ -92,7 +92,7 @@ class SpacePart(NamedTuple):
     steps: np.ndarray | None = None
 
     def rows(self, first: int, last: int) -> SpacePart:
-        """Return the part with lattices first … last − 1 only; its `lattices` is 0."""
+        """Return the part with forms first … last − 1 only; its `lattices` is 0."""
         sizes, steps = (None if array is None else array[first:last] for array in (self.sizes, self.steps))
         return SpacePart(self.forms[first:last], sizes, 0, steps)
 
@@ -102,7 +102,7 @@ def representatives(
 ) -> Iterator[SpacePart]:
     """Yield one lattice of each class under signed permutations of the dimensions, part by part.
 
-    first, last  range of lattices in the order of `lattice_forms`, without the last; all by default
+    first, last  range of lattices, without `last`, in the order of `lattice_forms`; all by default
     """
     sides = np.array(list(_factorisations(nodes, dimensions)), np.int64)
     end = lattice_count(nodes, dimensions) if last is None else last
@@ -146,9 +146,9 @@ def _factorisations(number: int, factors: int) -> Iterator[tuple[int, ...]]:
 
 
 def circulant_count(nodes: int, steps: int) -> int:
-    """Number of connected circulant graphs of N nodes with k steps: Σ μ(d) C(⌊N/2d⌋, k) over d | N.
+    """Return the number of connected circulant graphs of N nodes with k steps: Σ μ(d) C(⌊N/2d⌋, k) over d | N.
 
-    A graph is connected if no divisor of N but 1 is common to all steps; ⌊N/2d⌋ steps are multiples of d.
+    A graph is connected if all steps and N have only the divisor 1 in common; ⌊N/2d⌋ steps are multiples of d.
     """
     return sum(mobius(divisor) * comb(nodes // (2 * divisor), steps) for divisor in divisors(nodes))
 
@@ -186,8 +186,9 @@ def check_circulants(nodes: int, steps: int) -> None:
 def circulants(nodes: int, steps: int, *, classes: bool, threads: int | None = None) -> Iterator[SpacePart]:
     """Yield every connected circulant graph, or one of each class under units of Z_N, part by part in ascending order.
 
-    The least step set represents its class. A unit maps any step s to its common divisor with N. So the first step of a
-    representative divides N, no other step has a smaller common divisor, and other sets need not be examined.
+    The least step set represents its class. A unit maps any step s to the common divisor of s and N. So the first step
+    of a representative divides N, and no other step has a smaller common divisor with N. Other sets need not be
+    examined.
     """
     for sets in candidates(nodes, steps) if classes else step_sets(np.arange(1, nodes // 2 + 1), steps):
         sets = sets[np.gcd(np.gcd.reduce(sets, axis=1), nodes) == 1]
@@ -197,7 +198,7 @@ def circulants(nodes: int, steps: int, *, classes: bool, threads: int | None = N
 
 
 def candidates(nodes: int, steps: int) -> Iterator[np.ndarray]:
-    """Yield int32[B, k]: the ascending step sets that may be connected, and the least of their class."""
+    """Yield ascending step sets, int32[B, k], that may be connected and may be the least of their class."""
     numbers = np.arange(1, nodes // 2 + 1)
     common = np.gcd(numbers, nodes)
     for first in divisors(nodes):
@@ -209,9 +210,9 @@ def candidates(nodes: int, steps: int) -> Iterator[np.ndarray]:
 
 
 def step_sets(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Yield int32[B, size]: all subsets of `size` numbers, in ascending order; B is at most 2¹⁷. numbers: ascending.
+    """Yield all subsets of `size` numbers in ascending order, int32[B, size]; B is at most 2¹⁷. numbers: ascending.
 
-    The combinatorial number system (Lehmer 1964) turns a rank r into Σ C(t_i, i), the greatest t_i first; counted
+    The combinatorial number system (Lehmer 1964) turns a rank r into Σ C(t_i, i), the greatest t_i first. Counted
     from the other end, such sets are in ascending order.
     """
     total, values = comb(len(numbers), size), numbers.astype(np.int32)
@@ -228,11 +229,11 @@ def step_sets(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
 
 
 def circulant_forms(steps: np.ndarray, nodes: int) -> np.ndarray:
-    """int32[B, k, k]: the Hermite normal form of each graph's lattice, as in `torusweep_kernels.lattices`.
+    """Return the Hermite normal form of each graph's lattice, int32[B, k, k], as in `torusweep_kernels.lattices`.
 
     steps  int32[B, k]  steps of connected graphs
 
-    With g_i, the common divisor of N and the first i steps, side i is g_{i−1} / g_i. Column j writes k_j s_j as a
+    Let g_i be the common divisor of N and the first i steps. Side i is g_{i−1} / g_i. Column j writes k_j s_j as a
     combination of earlier steps: a_i (s_i / g_i) ≡ t / g_i modulo side i, from i = j − 1 down, with the remainder t.
     """
     count, k = steps.shape
@@ -254,7 +255,7 @@ def circulant_forms(steps: np.ndarray, nodes: int) -> np.ndarray:
 
 
 def inverses(numbers: np.ndarray, moduli: np.ndarray) -> np.ndarray:
-    """int64[B]: the inverses of numbers modulo coprime moduli (Euclid); 0 for the modulus 1."""
+    """Return the inverses of numbers modulo coprime moduli, int64[B], by Euclid's algorithm; 0 for the modulus 1."""
     dividend, divisor = moduli.copy(), numbers % moduli
     before, factor = np.zeros_like(numbers), np.ones_like(numbers)
     while (going := divisor > 0).any():

@@ -1,4 +1,4 @@
-"""Rows of the table `screen` for networks, one alone or a block at once, from arrays."""
+"""Rows of the table `screen` for networks, for one alone or for a block at once, from arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torusweep.questions.static.record import Measured, NetworkNumbers
 
 
 def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
-    """Return the columns for a block of networks; loads are given for each link class of a network."""
+    """Return the columns for a block of networks. Loads are given for each link class of a network."""
     block, connected, hops = numbers.block, numbers.connected, numbers.hops
     present, loads = [], []
     for number in range(int(block.link_class.max(initial=0)) + 1):
@@ -57,7 +57,7 @@ def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
 
 
 class ScreenedNetwork(NetworkNumbers):
-    """Measures of a single network, whose distances and loads are followed from one node of each orbit."""
+    """Measures of a single network. Distances and loads are computed from one node of each orbit."""
 
     def __init__(self, network: Topology, how: How) -> None:
         super().__init__(Measured(network, (), how), how)
@@ -73,7 +73,7 @@ class ScreenedNetwork(NetworkNumbers):
 
 @cache
 def limits(terminals: int, degree: int, directed: bool) -> tuple[int, int]:
-    """Lower bounds of the diameter and of a node's sum of distances for this size and degree; 0 if no graph exists."""
+    """Return lower bounds of the diameter and of a node's distance sum for a size and degree; 0 if no graph exists."""
     try:
         levels = bounds.moore_levels(terminals, degree, directed=directed)
     except ValueError:  # no connected graph has this size and degree: the columns are null

@@ -61,7 +61,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _worth(rows: Sequence[Record]) -> str:
-    """Write a sentence on the number of lattices compared, and on the gain of the best twist over tori."""
+    """Write sentences on the number of lattices compared and on the gain of the best twist over tori."""
     sizes = {(row["dimensions"], row["nodes"]): row["lattices"] for row in rows}
     found = f"{sum(sizes.values()):,} lattices of {len(sizes):,} sizes were compared, none left out."
     best = {(row["dimensions"], row["nodes"]): row["mean_distance"] for row in rows if row["network"] == LEAST_MEAN}
@@ -81,7 +81,7 @@ def _worth(rows: Sequence[Record]) -> str:
 
 
 def _drawn(rows: Iterable[Record], column: str, winner: str) -> list[dict[str, Any]]:
-    """Rows of a chart, line by line, each with its share of the bound; [] with fewer than two lines or two sizes."""
+    """Return a chart's rows, line by line, each with its share of the bound; [] for fewer than two lines or sizes."""
     rows = list(rows)
     shown = (LINES.keys() - {LEAST_MEAN, GREATEST_SATURATION}) | {winner}
     bounds = {row["nodes"]: row[column] for row in rows if row["network"] == BOUND}
@@ -94,7 +94,7 @@ def _drawn(rows: Iterable[Record], column: str, winner: str) -> list[dict[str, A
 
 
 def _is_compact(row: Record) -> bool:
-    """Whether the row is drawn: False for a rectangular torus with one side much longer than another."""
+    """Return whether to draw the row: not a rectangular torus with one side much longer than another."""
     sides = plan(row["topology"])[1].radices if row["network"] == "rectangular torus" else (1,)
     return max(sides) <= LONGEST_SIDE * min(sides)
 

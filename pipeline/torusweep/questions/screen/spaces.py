@@ -1,6 +1,6 @@
-"""Design spaces, which are spelt like networks, as in lattices(dimensions=3, nodes=512), and screened part by part.
+"""Design spaces, which are written like networks, as in lattices(dimensions=3, nodes=512), and screened part by part.
 
-Each batch of lattices becomes an Arrow table of the numbers that choose a network.
+Each batch of lattices becomes an Arrow table of the numbers by which a network is chosen.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def screen_lattices(
 
     forms      int32[B, n, n]  Hermite normal forms of lattices with equally many nodes
     sizes      int32[B]        number of lattices in each class; None makes the column null
-    spellings  string[B]       spelling of each network; None for spellings like lattice(matrix=[[4, 2], [0, 2]])
+    spellings  string[B]       spelling of each network; None: spellings like lattice(matrix=[[4, 2], [0, 2]])
 
     Raises BackendUnavailable for cupy without a GPU.
     """
@@ -87,7 +87,7 @@ def screen_lattices(
 
 
 def _lists(rows: np.ndarray, lengths: np.ndarray) -> pa.Array[Any]:
-    """Return a list for each row: the row's first values, as many as `lengths` gives."""
+    """Return a list for each row that has the row's first values. lengths: number of values in each list."""
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     flat: pa.Array[Any] = pa.array(rows[np.arange(rows.shape[1]) < lengths[:, None]])
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat)
@@ -107,7 +107,7 @@ def circulant_spellings(steps: np.ndarray, nodes: int) -> pa.Array[Any]:
 
 
 def _listed(numbers: np.ndarray) -> list[Any]:
-    """Return arrays of strings that join to each row's numbers, with commas between them."""
+    """Return arrays of strings that, joined, give each row's numbers with commas between them."""
     columns = [pa.array(column).cast(pa.string()) for column in numbers.T]
     return [piece for place, column in enumerate(columns) for piece in ([", "] if place else []) + [column]]
 
@@ -115,7 +115,7 @@ def _listed(numbers: np.ndarray) -> list[Any]:
 class Lattices(NamedTuple):
     """All lattices with given nodes and dimensions, or one of several parts of about equal size.
 
-    A part is a point of a sweep, which can fail or be resumed. A class may have lattices in several parts.
+    A part is a point of a sweep, which can fail or be resumed by itself. A class may have lattices in several parts.
 
     part  number of the part, from 0
     of    number of parts; 1: all lattices
@@ -132,7 +132,7 @@ class Lattices(NamedTuple):
 
     @property
     def numbers(self) -> tuple[int, int]:
-        """Indices, among all lattices of the size, of this part's first lattice and of the first one after the part."""
+        """Indices, among all lattices of the size, of the part's first lattice and of the first one behind it."""
         whole = lattice_count(self.nodes, self.dimensions)
         return whole * self.part // self.of, whole * (self.part + 1) // self.of
 
@@ -151,7 +151,8 @@ class Lattices(NamedTuple):
     def fewest_classes(self) -> int:
         """Lower bound of the number of classes: each has at most 2ⁿ n! / 2 lattices, as −1 maps a lattice to itself.
 
-        For one part of the space it is approximate: early lattices of a size represent more classes than late ones.
+        For one part of the space the number is approximate: early lattices of a size represent more classes than late
+        ones.
         """
         return -(-self.lattices // (2 ** (self.dimensions - 1) * factorial(self.dimensions)))
 
@@ -165,7 +166,7 @@ class Lattices(NamedTuple):
         check_space(self.nodes, self.dimensions, parts=self.of)
 
     def parts(self, classes: bool, threads: int | None) -> Iterator[SpacePart]:
-        """Return one lattice of each class, or each lattice, part by part, in a fixed order."""
+        """Return one lattice of each class, or every lattice, part by part, in a fixed order."""
         if not classes:
             return all_lattices(self.nodes, self.dimensions, threads)
         return representatives(self.nodes, self.dimensions, threads, *self.numbers)
@@ -176,7 +177,7 @@ class Lattices(NamedTuple):
 
 
 class Circulants(NamedTuple):
-    """All connected circulant graphs with given nodes and number of steps: lattices with a dimension for each step."""
+    """All connected circulant graphs with given nodes and number of steps. Each step is a dimension of a lattice."""
 
     steps: int
     nodes: int
@@ -191,7 +192,7 @@ class Circulants(NamedTuple):
 
     @property
     def dimensions(self) -> int:
-        """Number of dimensions of the circulants as lattices."""
+        """Number of dimensions of the circulants' lattices."""
         return self.steps
 
     @property
@@ -201,12 +202,12 @@ class Circulants(NamedTuple):
 
     @property
     def fewest_classes(self) -> int:
-        """Lower bound of the number of classes; each has at most one step set per pair of units u, −u of Z_N."""
+        """Lower bound of the number of classes; each has at most one step set for a pair of units u, −u of Z_N."""
         return -(-self.lattices // self._pairs_of_units)
 
     @property
     def comparisons(self) -> int:
-        """Approximate number of images compared to find the classes: step sets with a divisor of N, under all units."""
+        """Approximate number of images compared to find classes: step sets with a divisor of N, under all units."""
         return -(-2 * self.steps * self.lattices // self.nodes) * self._pairs_of_units
 
     @property
@@ -218,7 +219,7 @@ class Circulants(NamedTuple):
         check_circulants(self.nodes, self.steps)
 
     def parts(self, classes: bool, threads: int | None) -> Iterator[SpacePart]:
-        """Return one circulant of each class, or each circulant, part by part, in a fixed order."""
+        """Return one circulant of each class, or every circulant, part by part, in a fixed order."""
         return circulants(self.nodes, self.steps, classes=classes, threads=threads)
 
     def rows_among(self, rows: pa.Table) -> pa.Table:
@@ -236,7 +237,7 @@ SPELLINGS: dict[type[Lattices] | type[Circulants], re.Pattern[str]] = {
 class ScreenedSpace(NamedTuple):
     """A part of a space: its rows (`SCREEN`), and the share of the space screened so far.
 
-    measured  number of measured rows, if `rows` has only the best; None if it has all
+    measured  number of measured rows if `rows` has only the best; None if `rows` has all
     """
 
     rows: pa.Table
@@ -245,7 +246,7 @@ class ScreenedSpace(NamedTuple):
 
 
 def in_parts(space: Lattices) -> list[Lattices]:
-    """Return a size's lattices as a sweep computes them: in parts if there are more than PART_LATTICES."""
+    """Return the lattices of a size as a sweep computes them: in parts, if there are more than PART_LATTICES."""
     if space.nodes**2 > MOST_PARTS * PART_LATTICES:  # too many lattices for any number of parts
         return [space]
     parts = -(-lattice_count(space.nodes, space.dimensions) // PART_LATTICES)
@@ -263,22 +264,22 @@ def space_of(spelling: str) -> Space | None:
 
 
 def lattices_of(rows: pa.Table) -> int:
-    """Return the number of lattices that rows represent: class_size per row, or 1 where that is null."""
+    """Return the number of lattices that rows represent. A row represents class_size lattices, or 1 if that is null."""
     sizes = rows["class_size"].to_numpy()
     return int(np.where(np.isnan(sizes), 1, sizes).sum())
 
 
 def is_whole(space: Space, rows: pa.Table) -> bool:
-    """Whether the rows represent all lattices of the space."""
+    """Return whether the rows represent all lattices of the space."""
     return lattices_of(rows) == space.lattices
 
 
 def screen_space(
     space: Space, *, classes: bool = True, backend: str = "auto", threads: int | None = None
 ) -> Iterator[ScreenedSpace]:
-    """Yield all lattices of a space, measured, part by part, in a fixed order.
+    """Yield the measured lattices of a space, part by part, in a fixed order.
 
-    classes  whether there is a row for one lattice of each class instead of a row for each lattice
+    classes  whether to give one lattice of each class a row, instead of every lattice
 
     Raises BackendUnavailable for cupy without a GPU.
     """
@@ -295,6 +296,6 @@ def screen_space(
 
 
 def _in_space(space: Space, rows: pa.Table, prefix: str) -> pa.Table:
-    """Select the rows of a space by its numbers and the prefix of spellings, since a circulant is also a lattice."""
+    """Select a space's rows by its numbers, and by the prefix of spellings since a circulant is also a lattice."""
     same = (pc.field("dimensions") == space.dimensions) & (pc.field("nodes") == space.nodes)
     return rows.filter(same & pc.starts_with(pc.field("topology"), prefix))

@@ -1,4 +1,4 @@
-"""The stage `screen`: the few numbers that choose, for whole design spaces and for networks of the sweep."""
+"""The stage `screen`: the few numbers by which networks are chosen, for whole design spaces and a sweep's networks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EXAMPLES = {  # design space → the key of its numbers, and an entry
 
 
 class Screened(Records):
-    """Rows of the table `screen`: first those of networks, then those of the graphs of design spaces."""
+    """Rows of the table `screen`: first for networks, then for the graphs of design spaces."""
 
     columns = SCREEN
     main = (
@@ -138,10 +138,10 @@ def screen(
         ),
     ] = "class",
 ) -> Screened:
-    """The few numbers that choose among design spaces and networks: distances, loads, and their bounds.
+    """Compute the few numbers by which networks are chosen: distances, loads, and their bounds.
 
-    The traffic is uniform, on all shortest paths. `best` answers which graph of a size is the best one. A list of many
-    networks takes less time than one after the other: small ones are computed together.
+    The traffic is uniform, on all shortest paths. `best` finds the best graph of a size. A list of many networks takes
+    less time than one call for each: small networks are computed together.
 
     >>> import torusweep as ts
     >>> min(row["mean_distance"] for row in ts.screen(family="lattices", dimensions=2, nodes=32).rows)
@@ -171,7 +171,7 @@ def screen(
 
 @dataclass(frozen=True)
 class ScreenRequest:
-    """each: what has a row, "class" or "lattice" of a design space ("graph" of circulants); None for a network."""
+    """What has a row: each "class" or "lattice" of a design space ("graph" of circulants); None for a network."""
 
     each: str | None = field(
         default=None,

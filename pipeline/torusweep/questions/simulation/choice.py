@@ -42,7 +42,7 @@ class RoutingChoice(NamedTuple):
     """The routing and the virtual-channel rule that a simulation uses.
 
     routing, vc_rule   canonical spellings
-    form               routes that packets draw, or, with adaptive routing, choose among hop by hop
+    form               routes that packets draw; with adaptive routing, routes among which packets choose hop by hop
     rule, virtual_channels   the rule as data, and the number of virtual channels of every physical channel
     choosing           routes among which packets choose on their way; None if each packet draws its route
     """
@@ -57,7 +57,7 @@ class RoutingChoice(NamedTuple):
 
 
 def default_routings(topology: Topology) -> tuple[str, ...]:
-    """The routings to try, in this order; for a network with faults, only those that respect the remaining links.
+    """Return the routings to try, in this order; for a network with faults, only those that avoid the failed links.
 
     The root of up_down is a node that works and forwards packets.
     """
@@ -68,7 +68,7 @@ def default_routings(topology: Topology) -> tuple[str, ...]:
 
 
 def fits(topology: Topology, routing: str) -> bool:
-    """Whether the routing suits the network, whatever the rule. Faster than `choose_rule`, which seeks a remedy too."""
+    """Return whether the routing suits the network under any rule. Unlike `choose_rule`, seek no remedy."""
     try:
         resolve_routing(routing, topology)
     except BadInput:
@@ -115,7 +115,7 @@ def choose_rule(
     """Return the first virtual-channel rule that is proved deadlock-free for a routing.
 
     at_least      whether to use more virtual channels if the given number does not suffice
-    cut_through   whether switching is virtual cut-through, which lets adaptive routing use rule bubble
+    cut_through   whether switching is virtual cut-through; adaptive routing may then use the rule bubble
     optional      whether to return None, without seeking a remedy, if no number of virtual channels suffices
 
     Raises BadInput if no rule is proved deadlock-free; with allow_deadlock, rule none is returned instead.
@@ -145,7 +145,7 @@ def choose_rule(
 
 
 def may_use_both_classes(routing: Routing, rule: Rule) -> bool:
-    """Whether packets that do not cross a ring's dateline may also use the ring's nearly empty second class.
+    """Return whether packets that do not cross a ring's dateline may also use the ring's nearly empty second class.
 
     They may if the rule separates classes by datelines and is deadlock-free, and if in each phase every route
     uses each axis once, in an order of axes that all routes of the phase share. A run that crosses no dateline
@@ -175,7 +175,7 @@ def may_use_both_classes(routing: Routing, rule: Rule) -> bool:
 def with_remedy(
     refusal: BadInput, topology: Topology, routing: str | GivenRouting, *, skip_proof: bool = False
 ) -> BadInput:
-    """Return the refusal with a remedy that works in place of any of `GENERAL_REMEDIES`; else return it unchanged.
+    """Return the refusal with a working remedy in place of any of `GENERAL_REMEDIES`, or unchanged if none is found.
 
     skip_proof   build no dependency graph to find a remedy
     """
@@ -229,10 +229,10 @@ def _deadlock_refusal(topology: Topology, routing: str | GivenRouting, reason: s
 
 
 def _without_unneeded_class(topology: Topology, case: Case) -> Case:
-    """Drop the case's highest class if it is proved deadlock-free without it; other classes share its channels.
+    """Drop the case's highest class if the case is proved deadlock-free without it; other classes share its channels.
 
-    Rule r05_phases, for example, has a class for the dateline in the destination's module. Modules that are meshes, or
-    have four nodes a side, do not need that class.
+    Rule r05_phases, for example, has a class for the dateline in the destination's module. The class is not needed if
+    modules are meshes, or have four nodes a side.
     """
     highest = case.rule.number - 1
     if highest < 2 or case.virtual_channels <= highest:
@@ -242,7 +242,7 @@ def _without_unneeded_class(topology: Topology, case: Case) -> Case:
 
 
 def _is_proved_free(topology: Topology, case: Case) -> bool:
-    """Whether the dependency graph proves that the routing, as it is simulated, is deadlock-free."""
+    """Return whether the dependency graph proves that the routing, as it is simulated, is deadlock-free."""
     if not is_proved_free(case):
         return False
     if not isinstance(case.form, AdaptiveRouting) or case.rule.bubble:
@@ -262,7 +262,7 @@ def _choice(topology: Topology, case: Case) -> RoutingChoice:
 
 
 def _escape_routing(topology: Topology, adaptive: str) -> tuple[str, SourceRouting]:
-    """Return (name, routing) of an adaptive routing's escape, with ties split: packets choose its runs hop by hop."""
+    """Return (name, routing) of an adaptive routing's escape. Ties are split, as packets choose hop by hop."""
     refusal = BadInput(f"routing {adaptive}: expected escape={' or '.join(ESCAPE_ROUTINGS)}; choose one of these")
     for name in ESCAPE_ROUTINGS:
         if "escape=" in adaptive and f"escape={name}" not in adaptive:

@@ -1,8 +1,8 @@
 """Injection processes: the times at which terminals generate packets.
 
-The random numbers of packet k of a terminal have the counter (terminal, k); those of burst b have (terminal, b).
-Neither the length of the run nor other terminals change them. At another load, the same random
-numbers give the same packets at other times.
+The random numbers of packet k of a terminal have the counter (terminal, k), and those of burst b have (terminal, b).
+They depend neither on the length of the run nor on other terminals. At another load, the same random numbers give
+the same packets at other times.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ def bursts(
     cycles: Annotated[float, Whole(1, "mean length of a burst, in cycles", 10**9)] = 100,
     peak: Annotated[float, Whole(0, "flits per cycle per terminal in a burst", 1 << 14)] = 1,
 ) -> Process:
-    """Bursts and pauses by a two-state Markov chain; a cycle of a burst has a packet with a fixed probability.
+    """Bursts and pauses alternate by a two-state Markov chain; a cycle of a burst has a packet with a fixed
+    probability.
 
-    The load during a burst is `peak`. The pauses are as long as the requested load needs.
+    The load during a burst is `peak`. The mean pause follows from the requested load.
     Source: Jain & Routhier 1986 in its two-state form, as BookSim2's on_off injection.
     """
     if not peak > 0:
@@ -80,7 +81,7 @@ def _resolve(spelling: str) -> tuple[str, Callable[..., Process], dict[str, Any]
 
 
 class ArrivalTimes:
-    """Draws the times at which terminals generate packets.
+    """A generator of the times at which terminals generate packets.
 
     process   the injection process
     flits     mean length of a packet
@@ -125,11 +126,11 @@ class ArrivalTimes:
         return float(self.flits)
 
     def share(self, rate: np.ndarray) -> np.ndarray:
-        """Return float64[T]: the share of time for which each terminal is on. rate: as in `check`."""
+        """Return the share of time for which each terminal is on, float64[T]. rate: as in `check`."""
         return np.round(rate * self.flits / self.process.peak, 12)
 
     def times(self, rate: np.ndarray, cycles: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield (terminal, k, time), int64 each, of every packet, by blocks of terminals. rate: as in `check`."""
+        """Yield the terminal, number k and time of every packet, int64, by blocks of terminals. rate: as in `check`."""
         sending = np.flatnonzero(rate > 0)
         if not sending.size:
             yield (np.zeros(0, np.int64),) * 3
@@ -152,13 +153,13 @@ class ArrivalTimes:
                 row, last, k = row[going], clock[going, -1], k + count
 
     def words(self, terminal: np.ndarray, number: np.ndarray, purpose: int, stream: int) -> np.ndarray:
-        """Return uint32[4, B, K]: random words for K numbers, int64[K], of each of B terminals."""
+        """Return random words, uint32[4, B, K], for K numbers, int64[K], of each of B terminals."""
         counter = (terminal[:, None] << NUMBER_BITS | number).reshape(-1)
         words = packet_words(counter, purpose, stream, self.seed, backend=self.backend)
         return words.reshape(4, len(terminal), len(number))
 
     def _next_times(self, last: np.ndarray, terminal: np.ndarray, rate: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """Return float64[B, K]: times of packets k of each terminal. last: time of the packet before; 0 if none."""
+        """Return the times of packets k of each terminal, float64[B, K]. last: time of the packet before k[0], or 0."""
         words = self.words(terminal, k, 0, GAPS)
         log = np.log1p(-unit(words[0], words[1]))  # ≤ 0
         if self.process.exponential:
@@ -172,7 +173,7 @@ class ArrivalTimes:
 
 
 class _Bursts:
-    """The bursts of B terminals, which convert clocks that count only cycles in bursts to true cycles.
+    """The bursts of B terminals. They convert clocks that count only cycles within bursts to true cycles.
 
     A source is on in cycle 0 with probability `share`, as in every cycle. Bursts and pauses then alternate.
     """
@@ -196,7 +197,7 @@ class _Bursts:
         self.on, self.off = np.cumsum(on, axis=1), np.cumsum(off, axis=1)  # up to the end of each burst
 
     def time(self, row: np.ndarray, clock: np.ndarray) -> np.ndarray:
-        """Convert clocks, float64[B', K], of terminals row, int64[B'], to true cycles; `cycles` if after the end."""
+        """Convert clocks, float64[B', K], of terminals `row`, int64[B'], to true cycles; `cycles` for later times."""
         found = np.full(clock.shape, float(self.cycles))
         for i, r in enumerate(row.tolist()):
             burst = np.searchsorted(self.on[r], clock[i], side="right")
@@ -206,6 +207,6 @@ class _Bursts:
 
 
 def _geometric(log: np.ndarray, probability: np.ndarray | float) -> np.ndarray:
-    """float64: number of trials 1, 2, … up to the first success, from logarithms of uniform numbers in (0, 1]."""
+    """Return the number of trials 1, 2, … up to the first success, float64, from logarithms of uniforms in (0, 1]."""
     with np.errstate(divide="ignore", over="ignore"):
         return np.floor(log / np.log1p(-probability)) + 1  # a probability of 1 gives 1

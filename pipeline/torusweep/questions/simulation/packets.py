@@ -3,8 +3,8 @@
 The random numbers of packet k of a terminal have the counter (terminal, k). A packet therefore depends
 neither on the length of the run nor on other experiments, and another load only changes its time.
 
-All packets have one length, or each draws its length from a mix. Destinations are drawn by counter-based random
-numbers, too. A workload's tasks are placed on terminals, and its messages are divided into packets.
+All packets have one length, or each draws its length from a mix. Counter-based random numbers draw destinations, too.
+A workload's tasks are placed on terminals, and its messages are divided into packets.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DESTINATIONS, REJECTIONS, ROUTES, PLACES = 9, 10, 11, 12  # streams of random nu
 
 
 class PacketLengths(NamedTuple):
-    """Lengths of packets in ascending order, and the share of packets with each length; shares add up to 1."""
+    """Lengths of packets in ascending order, and the share of packets with each length. The shares add up to 1."""
 
     flits: tuple[int, ...]
     shares: tuple[float, ...]
@@ -50,7 +50,7 @@ class PacketLengths(NamedTuple):
         return self.flits[0]
 
     def draw(self, number: np.ndarray, seed: int, backend: str = "auto") -> np.ndarray:
-        """int16[M]: length of each packet, from its number int64[M]; probabilities are off by less than 2⁻³²."""
+        """Return each packet's length, int16[M], from its number, int64[M]; probabilities are off by less than 2⁻³²."""
         if len(self.flits) == 1:
             return np.full(len(number), self.flits[0], np.int16)
         drawn = packet_words(number, 0, LENGTHS, seed, backend=backend)[0]
@@ -89,7 +89,7 @@ def lengths_of(mix: str) -> PacketLengths:
 
 
 def canonical(mix: str) -> str:
-    """Return the mix with ascending lengths and shares that add up to 1. Raises BadInput where `lengths_of` does."""
+    """Return the mix with ascending lengths and shares that add up to 1. Raises BadInput as `lengths_of` does."""
     lengths = lengths_of(mix)
     return ",".join(f"{flits}:{share:.12g}" for flits, share in zip(lengths.flits, lengths.shares))
 
@@ -104,8 +104,8 @@ def _refusal(mix: str, got: str) -> BadInput:
 class Destinations:
     """Draws destinations from the rows of T[s, t] = weight[s] · common[t] + own[s, t], between terminals.
 
-    A destination comes from the product weight · common, or from the positive entries of own. A negative entry of own
-    reduces the product: the draw is then rejected with the corresponding probability and repeated.
+    A destination is drawn from the product weight · common, or from the positive entries of `own`. A negative entry of
+    `own` reduces the product: a draw is then rejected with the corresponding probability and repeated.
     """
 
     def __init__(self, traffic: Traffic, seed: int, backend: str) -> None:
@@ -128,7 +128,7 @@ class Destinations:
         self.rejection = -own.data[negative] / product
 
     def draw(self, packet: np.ndarray, source: np.ndarray, streams: tuple[int, int]) -> np.ndarray:
-        """Return int32[B]: the destination of each packet.
+        """Return the destination of each packet, int32[B].
 
         packet   int64[B] ≥ 0   number of each packet, which is the counter of its random numbers
         source   int64[B]       terminal that sends the packet; its row of T must not be empty
@@ -149,7 +149,7 @@ class Destinations:
         return found
 
     def _draw(self, source: np.ndarray, one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(destination int32[B], bool[B]: whether drawn from the product), given two random numbers in [0, 1) each."""
+        """Return destinations, int32[B], and whether each is from the product, bool[B]. one, two: random, in [0, 1)."""
         product = one < self.product[source]
         found = np.empty(len(source), np.int32)
         found[product] = self.by_common.of(two[product])
@@ -173,7 +173,7 @@ class Packets(NamedTuple):
     source       int32[M]      node that sends the packet
     destination  int32[M]      node that receives the packet; never the source
     length       int16[M]      length in flits
-    local        int64[L]      cycles of generation of packets to their own source, which never enter the network
+    local        int64[L]      cycle in which each packet to its own source is generated; such packets enter no network
     local_length int16[L]      lengths of these local packets in flits
     messages     packets and dependencies of a workload's messages; `time` is then 0. None without a workload
     """
@@ -190,7 +190,7 @@ class Packets(NamedTuple):
 
 
 class Generator:
-    """Generates the packets of a traffic pattern between the terminals of a topology.
+    """A generator of packets for a traffic pattern between the terminals of a topology.
 
     traffic     traffic between terminals (torusweep.traffic)
     lengths     lengths of packets
@@ -213,7 +213,7 @@ class Generator:
         self.destinations = Destinations(traffic, seed, backend)
 
     def at_load(self, load: float, cycles: int) -> Packets:
-        """Return the packets of cycles 0 … cycles − 1 at a load in flits per cycle, the mean over all terminals.
+        """Return the packets of cycles 0 … cycles − 1 at a load in flits per cycle, averaged over all terminals.
 
         Raises BadInput if some terminal would exceed the rate of the injection process.
         """
@@ -224,7 +224,7 @@ class Generator:
         return self._packets(terminal, k, time)
 
     def each(self, packets: int) -> Packets:
-        """Return the given number of packets for every sending terminal, all generated in cycle 0."""
+        """Return the given number of packets for each terminal that sends, all generated in cycle 0."""
         sending = np.flatnonzero(self.destinations.sent > 0)
         terminal = np.repeat(sending, packets)
         return self._packets(terminal, np.tile(np.arange(packets), len(sending)), np.zeros(len(terminal), np.int64))
@@ -250,7 +250,7 @@ class Generator:
 
 
 def route_words(number: np.ndarray, purpose: int, seed: int, backend: str = "auto") -> np.ndarray:
-    """uint32[4, M]: random words that choose each packet's route; each purpose 0, 1, … gives four further words."""
+    """Return random words, uint32[4, M], that choose each packet's route; each purpose 0, 1, … gives four others."""
     return packet_words(number, purpose, ROUTES, seed, backend=backend)
 
 
@@ -259,7 +259,7 @@ PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 
 
 def terminals_of(tasks: int, terminals: int, placement: str, seed: int, backend: str = "auto") -> np.ndarray:
-    """int64[tasks]: terminal of each task: the task's own number, or uniformly random without repetition.
+    """Return the terminal of each task, int64[tasks]: the task's own number, or uniformly random without repetition.
 
     Source: Cámara et al. 2010, sec. 7.5.
     """
@@ -308,14 +308,14 @@ def workload_packets(
 
 
 class Completion(NamedTuple):
-    """Cycles in which a workload's messages were sent and their last packets delivered, int32[G] each; −1 = never."""
+    """Cycles in which a workload's messages were sent, and their last packets delivered, int32[G] each; −1: never."""
 
     sent: np.ndarray
     delivered: np.ndarray
 
 
 def completion_of(packets: Packets, sent: np.ndarray, delivered: np.ndarray) -> Completion:
-    """Completion of messages, from sent int32[G] and each packet's arrival cycle, delivered int32[M]; −1 = never."""
+    """Return the completion of messages from sent, int32[G], and delivered, int32[M], of each packet; −1: never."""
     message, last = packets.number >> NUMBER_BITS, sent.copy()  # a message without packets arrives at once
     np.maximum.at(last, message, delivered)
     last[message[delivered < 0]] = -1
@@ -323,7 +323,7 @@ def completion_of(packets: Packets, sent: np.ndarray, delivered: np.ndarray) -> 
 
 
 def join_messages(parts: list[Messages], packets: np.ndarray) -> Messages:
-    """Join the messages of E experiments into a batch. packets: int64[E], number of each experiment's first packet."""
+    """Join the messages of E experiments into a batch. packets: number of each experiment's first packet, int64[E]."""
     first = np.cumsum([0, *(len(one.begin) for one in parts)])
     waits = np.cumsum([0, *(len(one.successor) for one in parts)])
     return Messages(

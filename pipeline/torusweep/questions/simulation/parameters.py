@@ -1,7 +1,7 @@
 """The parameters of a simulation's router, packets and runs, each declared once.
 
-In a sweep, the request for a simulation is one canonical string. Offered loads are numbers, lists or ranges, on the
-command line and in a configuration.
+In a sweep, the request for a simulation is one canonical string. On the command line and in a configuration, offered
+loads are numbers, lists or ranges.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class Parameters:
     allow_deadlock: Annotated[bool, Meaning("simulate even if the routing might deadlock")] = False
 
     def canonical(self) -> Parameters:
-        """Return the parameters in canonical spellings. Raises BadInput for a name or number wrong on every network."""
+        """Return the parameters in canonical spellings. Raises BadInput for a name or number that suits no network."""
         values: dict[str, Any] = {
             one.name: one.canonical(getattr(self, one.name)) for one in parameters_of(Parameters, 0)
         }
@@ -171,7 +171,7 @@ class Parameters:
         return Parameters(**values)
 
     def _check_workload(self) -> None:
-        """Refuse a placement without a workload, and, with a workload, parameters that its messages determine."""
+        """Refuse a placement without a workload and, with a workload, parameters that its messages determine."""
         if self.workload is None:
             if self.placement is not None:
                 raise BadInput(f"placement={self.placement}: expected with a workload only; add one, or leave it out")
@@ -186,7 +186,7 @@ class Parameters:
 
 
 class RunRequest(NamedTuple):
-    """A simulation request: the parameters of every run; loads, seeds and precision as in `simulation_records`."""
+    """A simulation request: the parameters of every run, and loads, seeds and precision as in `simulation_records`."""
 
     parameters: Parameters
     loads: tuple[float, ...]
@@ -194,12 +194,12 @@ class RunRequest(NamedTuple):
     precision: float | None = None
 
     def canonical(self) -> RunRequest:
-        """Return this request in canonical spellings. Raises BadInput for a name or number wrong on every network."""
+        """Return the request in canonical spellings. Raises BadInput for a name or number that suits no network."""
         check_numbers(self.loads, self.seeds, self.precision, workload=self.parameters.workload)
         return self._replace(parameters=self.parameters.canonical())
 
     def spelled(self) -> str:
-        """Return the request as one line of JSON that leaves out values that are None."""
+        """Return the request as one line of JSON without values that are None."""
         values = {
             **asdict(self.parameters),
             "loads": self.loads,
@@ -210,7 +210,7 @@ class RunRequest(NamedTuple):
 
 
 def request_of(spelled: str) -> RunRequest:
-    """Return the request that `RunRequest.spelled` wrote as `spelled`."""
+    """Return the request from the text that `RunRequest.spelled` made."""
     values = json.loads(spelled)
     loads, seeds, precision = values.pop("loads"), values.pop("seeds"), values.pop("saturation_precision", None)
     return RunRequest(Parameters(**values), tuple(loads), tuple(seeds), precision)
@@ -234,7 +234,7 @@ def check_numbers(
 
 
 def loads_of(given: Sequence[str]) -> tuple[float, ...]:
-    """Return the loads written in texts such as 0.1,0.2 and 0.1:0.9:0.1 (both ends included), in the given order."""
+    """Return the loads of texts such as 0.1,0.2 and 0.1:0.9:0.1 (both ends included), in the given order."""
     found: list[float] = []
     for part in (part for text in given for part in text.split(",")):
         numbers = [_number(part, text) for text in part.split(":")]

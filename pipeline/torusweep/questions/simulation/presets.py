@@ -1,6 +1,6 @@
 """Router presets: named defaults for the parameters of a simulation.
 
-The module also converts links to the simulator's channels: flits per cycle, cycles, and buffers that cover them.
+The module also converts links to the simulator's channels: flits per cycle, cycles, and buffers large enough for them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ HOST_CHANNELS = 4  # least number of virtual channels if hosts send and receive 
 class Preset(NamedTuple):
     """Switching, virtual channels, buffers, delays in cycles (torusweep_kernels.router.Router), packets, injection.
 
-    buffer_flits       flits of a virtual channel's buffer; enlarged if the switching needs it and no size is requested
+    buffer_flits       flits of a virtual channel's buffer; unless requested, enlarged if the switching needs it
     source_queue       capacity in packets; None if unlimited
     input_speedup, ejection_flits   as in torusweep_kernels.router.Router
     routing, vc_rule   None: the first routing that fits the network, and the first rule proved deadlock-free
-    source             the preset's description in the literature, and our choices where that leaves them open
+    source             where the literature describes the router, and our choices where the description leaves them open
     """
 
     switching: Switching
@@ -96,7 +96,7 @@ def preset(name: str) -> Preset:
 
 
 def flits_a_cycle(topology: Topology) -> np.ndarray | None:
-    """int16[N, P]: flits that each channel carries per cycle; None if every channel carries 1.
+    """Return the flits that each channel carries per cycle, int16[N, P]; None if every channel carries 1.
 
     Raises BadInput if a channel does not carry a whole number of flits, or carries too many.
     """
@@ -119,12 +119,12 @@ def flits_a_cycle(topology: Topology) -> np.ndarray | None:
 
 
 def most_flits(topology: Topology) -> int:
-    """Largest number of flits that a channel carries per cycle; at least this number of virtual channels is needed."""
+    """Return the most flits that a channel carries per cycle; a simulation needs at least as many virtual channels."""
     return 1 if topology.bandwidth is None else max(1, int(topology.bandwidth.max(initial=1)))
 
 
 def clock_for(topology: Topology, flit_bytes: int | None) -> Clock:
-    """Return the clock of a simulation, with flits long enough to keep the longest link within the limit of cycles.
+    """Return the clock of a simulation, with flits so long that the longest link takes no more cycles than the limit.
 
     flit_bytes   bytes of a flit; None: 4, or more if the links need it
     Raises BadInput for a link that is too long for the simulator.
@@ -144,7 +144,7 @@ def clock_for(topology: Topology, flit_bytes: int | None) -> Clock:
 
 
 def cycles_of(topology: Topology, clock: Clock = UNSAID) -> tuple[np.ndarray, np.ndarray | None]:
-    """(cycles over each channel; cycles of a credit's return over it, beyond the first), int16[N, P]; None: all 0."""
+    """Return cycles over each channel, int16[N, P], and cycles of a credit's return beyond the first; None: all 0."""
     cycles = clock.over_links(topology)
     if cycles is None:
         return np.ones(topology.ports.shape, np.int16), None
@@ -153,9 +153,9 @@ def cycles_of(topology: Topology, clock: Clock = UNSAID) -> tuple[np.ndarray, np
 
 
 def round_trip(topology: Topology, router: Preset, clock: Clock = UNSAID) -> int:
-    """Flits of a virtual channel's buffer that keep the longest link busy in every cycle; 0 for links of one cycle.
+    """Return the flits of a virtual channel's buffer that keep the longest link busy; 0 for links of one cycle.
 
-    It is the number of cycles from sending a head until its credit is back: switch and link, route and virtual
+    The result is the number of cycles from sending a head until its credit is back: switch and link, route and virtual
     channel at the other end, and the credit over the same link. A virtual channel sends one flit per cycle,
     whatever the bandwidth. If every link takes one cycle, the router's own buffers suffice.
     """

@@ -39,7 +39,7 @@ def find_saturation(
     top: float,
     precision: float,
 ) -> Generator[Asked, Answer, float]:
-    """Return the highest load that is not saturated, to `precision`; `top` if that is not saturated either.
+    """Return the highest load that is not saturated, to `precision`; `top` if even `top` is not saturated.
 
     saturated   evaluates several ascending loads at once; None (not decided) counts as not saturated. Like the search
                 itself it is a generator, so that the searches of several points proceed together
@@ -80,13 +80,13 @@ def simulation_records(
 ) -> list[dict[str, Any]]:
     """Return a row of the table `simulation` for each load, or one for a workload; Python values without NaN.
 
-    loads         offered load, flits per cycle per terminal, on average over the terminals; > 0
+    loads         offered loads > 0, flits per cycle per terminal, each the mean over the terminals
     seeds         seeds of the random numbers; each load is simulated with every seed, and its row combines them
     precision     also find the saturation point, to this precision in flits per cycle per terminal; without loads,
                   the row is for the highest load that is not saturated
     packets_each  instead of loads: every terminal sends this number of packets, all generated in cycle 0
-    progress      called with the number of simulated experiments, a fraction for those in progress
-    completions   list to which, for each seed of a workload, the messages' times of sending and delivery are added
+    progress      called with the number of simulated experiments; an experiment in progress counts as a fraction
+    completions   list to which the sending and delivery times of messages are added, for each seed of a workload
     announce      called before the first cycle, when nothing can be refused any more
 
     Raises BadInput if network, routing, rule, traffic, switching and numbers do not fit each other, or may
@@ -169,7 +169,7 @@ def _batch(setup: Setup, requested: Parameters) -> Setup:
 
 
 class _Counter:
-    """Reports progress over several calls of `run`, by adding the experiments of earlier calls."""
+    """Progress over several calls of `run`: the counter adds the experiments of earlier calls."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress, self.before = progress, 0
@@ -187,7 +187,7 @@ def _row(
     load: float | None = None,
     packets_each: int | None = None,
 ) -> dict[str, Any]:
-    """Make one row from runs that differ only in their seeds."""
+    """Return the row of runs that differ only in their seeds."""
     parameters, deadlocked = setup.parameters, [outcome for outcome in outcomes if outcome.stalled >= 0]
     warm_up = 0 if load is None else parameters.warm_up
     if warm_up is not None:
@@ -241,7 +241,7 @@ def _row(
 
 
 def _messages(setup: Setup, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Columns on a workload's messages between different tasks; messages not delivered are left out of latencies."""
+    """Return columns on a workload's messages between different tasks. Latencies omit undelivered messages."""
     if setup.workload is None:
         return {"messages": None, "message_latency": None, "p99_message_latency": None}
     real = setup.workload.source != setup.workload.destination
@@ -255,7 +255,7 @@ def _messages(setup: Setup, outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _delivery_time(outcomes: Sequence[Outcome]) -> float | None:
-    """Cycles until the last delivery, averaged over the runs; None if a packet or message was not delivered."""
+    """Return the cycles until the last delivery, averaged over the runs; None if a packet or message did not arrive."""
     times = [(outcome.completion or outcome.run).delivered for outcome in outcomes]
     if any((delivered < 0).any() for delivered in times):
         return None
@@ -263,16 +263,16 @@ def _delivery_time(outcomes: Sequence[Outcome]) -> float | None:
 
 
 class BegunPoint(NamedTuple):
-    """The setup of a sweep's point, and the generator of its rows (`record.steps_of`)."""
+    """The setup of a sweep's point, and the generator that makes its rows (`record.steps_of`)."""
 
     setup: Setup
     steps: Steps
 
 
 def rows_together(network: LazyNetwork, requests: Sequence[str], options: How) -> list[Rows | Exception]:
-    """Return the rows of each request, or the exception that it raised; other requests are computed all the same.
+    """Return the rows of each request, or the exception that it raised. An exception does not stop other requests.
 
-    requests   as `RunRequest.spelled` writes them
+    requests   texts that `RunRequest.spelled` wrote
     """
     found: dict[int, Rows | Exception] = {}
     groups: dict[Hashable, dict[int, BegunPoint]] = defaultdict(dict)
@@ -298,7 +298,7 @@ def _begin(network: LazyNetwork, request: str, shared: Shared) -> BegunPoint:
 
 
 def _in_lockstep(points: dict[int, BegunPoint], options: How) -> dict[int, Rows | Exception]:
-    """Return the rows of points with similar setups: run the first step of all, then the second of those left, …."""
+    """Return the rows of points with similar setups: run the first step of all points, then the second, and so on."""
     found: dict[int, Rows | Exception] = {}
     asked = {place: next(begun.steps) for place, begun in points.items()}
     while asked:
@@ -320,7 +320,7 @@ def _in_lockstep(points: dict[int, BegunPoint], options: How) -> dict[int, Rows 
 
 
 def expect_packets(network: Topology, rows: Sequence[dict[str, Any]]) -> None:
-    """Raise BadInput if a run at a load was too short to measure a packet: 0 flits accepted would mean nothing."""
+    """Raise BadInput if a run at a load was too short to measure a packet; 0 accepted flits would mean nothing."""
     for row in rows:
         load = row["offered_load"]
         if not load or row["packets"] or row["deadlocked"] or (network.terminals == network.terminals[:1]).all():

@@ -1,7 +1,7 @@
 """Random routes of packets, as rows of a table of runs that a batch of experiments shares.
 
 Random shortest paths over a graph of states are drawn hop by hop, as rows of one-hop runs. With some routings, packets
-choose between a minimal route and a detour by way of another group.
+choose between a minimal route and a detour through another group.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ ALL_HOPS = -1
 def draw_layered_routes(
     routing: LayeredRouting, source: np.ndarray, destination: np.ndarray, draws: Draws
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(direction int8[M, L], hops int16[M, L]) of a random route for each of M packets; a direction is an output port.
+    """Draw a random route for each of M packets: (direction int8[M, L], hops int16[M, L]). A direction is an output
+    port.
 
-    By the routing's split, all shortest paths or all next arcs are equally probable; each parallel link counts as one
-    more path or arc.
+    The routing's split says whether all shortest paths or all next arcs are equally probable. Each parallel link counts
+    as another path or arc.
     Raises BadInput if a packet has no path.
     """
     steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # packets, hop, port
@@ -58,7 +59,7 @@ def draw_layered_routes(
 
 
 class _Words:
-    """Random numbers in [0, 1) for choices 0, 1, … of each packet."""
+    """Random numbers in [0, 1) for the choices 0, 1, … of each packet."""
 
     def __init__(self, draws: Draws) -> None:
         self._draws, self._words = draws, dict[int, np.ndarray]()
@@ -78,7 +79,7 @@ def _walk(
     finish: np.ndarray,
     words: _Words,
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """(packets, hop, port) of all hops to a block of destinations. column: int[M], indices into finish int32[B]."""
+    """Return (packets, hop, port) of all hops to a block of destinations. column: indices into `finish`, int[M]."""
     links = links_of_arcs(routing)
     away, paths = shortest_paths(routing, finish, links)
     lost = away[state, column] == UNREACHED
@@ -108,7 +109,7 @@ def _walk(
 
 
 def _distinct(number: np.ndarray, behind: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (the distinct values among numbers in 0 … behind − 1, the index of each number among these values)."""
+    """Return the distinct values of numbers in 0 … behind − 1, and the index of each number among these values."""
     if len(number) < behind // 8:
         return np.unique(number, return_inverse=True)
     there = np.zeros(behind, bool)
@@ -127,7 +128,7 @@ def _shares(
     paths: np.ndarray | None,
     links: np.ndarray | None,
 ) -> np.ndarray:
-    """float64[B, Q]: cumulative shares of the arcs that leave each state, int64[B], on the way to its goal."""
+    """Return the cumulative shares of the arcs that leave each state towards its goal, float64[B, Q]."""
     arcs = routing.states[state]
     nearer = (arcs != NO_PORT) & (away[arcs, goal[:, None]] == away[state, goal][:, None] - 1)
     weight = nearer.astype(np.float64) if paths is None else np.where(nearer, paths[arcs, goal[:, None]], 0.0)
@@ -135,7 +136,7 @@ def _shares(
 
 
 class RouteRows(NamedTuple):
-    """Rows of runs: direction int8[R, L], hops int16[R, L], phase int8[R, L]; and int32[M], the row of each packet."""
+    """Rows of runs: direction int8[R, L], hops int16[R, L], phase int8[R, L]; and the row of each packet, int32[M]."""
 
     direction: np.ndarray
     hops: np.ndarray
@@ -182,7 +183,7 @@ def _table_rows(routing: TableRouting, source: np.ndarray, destination: np.ndarr
 
 
 def _join_halves(table: RouteTable, halves: np.ndarray, phases: int) -> RouteRows:
-    """Make a row for each distinct pair of halves. halves: rows of all first halves, then of all second halves."""
+    """Make a row for each distinct pair of halves. halves: rows of all first halves, then rows of all second halves."""
     number = len(table.hops)
     pair, row = np.unique(
         halves[: len(halves) // 2].astype(np.int64) * number + halves[len(halves) // 2 :], return_inverse=True
@@ -198,7 +199,7 @@ def _join_halves(table: RouteTable, halves: np.ndarray, phases: int) -> RouteRow
 
 
 class Choosing(NamedTuple):
-    """The routes among which packets choose, and how they choose.
+    """The routes among which packets choose, and how packets choose.
 
     minimal    shortest paths with at most one hop between groups (routing by_group)
     view       local or global (torusweep_kernels.router)
@@ -215,7 +216,7 @@ class Choosing(NamedTuple):
 
 
 def choosing_of(spelling: str, topology: Topology, counted: int | None) -> Choosing:
-    """Return how packets choose among a routing's routes. spelling: canonical; counted: as in `Choosing`."""
+    """Return how packets choose among a routing's routes. The spelling is canonical; `counted` is as in `Choosing`."""
     _, function, values = resolve(spelling, CHOOSING, kind="routing", example="ugal(view=local)")
     view, threshold = values.get("view", "local"), values.get("threshold", 0)
     assert isinstance(view, str), "its annotation"
@@ -228,7 +229,7 @@ class ChosenRoutes(NamedTuple):
 
     direction, hops, phase   int8, int16, int8 [R, L]
     row                      int32[M]     row of the packet's minimal route
-    detour                   int32[M, K]  row of the detour that starts after k hops of the minimal route, −1 = none
+    detour                   int32[M, K]  row of the detour that starts after k hops of the minimal route; −1: none
     """
 
     direction: np.ndarray
@@ -251,9 +252,9 @@ def choosing_routes(choosing: Choosing, source: np.ndarray, destination: np.ndar
     source, destination   int32[M]  nodes
     draws                 uint32[4, M] for each purpose 0, 1, …
 
-    A detour leads to a group drawn uniformly among those that are neither the source's nor the destination's, by a
-    shortest path to any of its routers with one hop between groups, and from there by a minimal route. After each
-    further hop within the source's group, another detour is drawn.
+    A detour first takes a shortest path, with one hop between groups, to any router of an intermediate group. The group
+    is drawn uniformly among groups without the source and the destination. From there the detour takes a minimal route.
+    After each further hop within the source's group, another detour is drawn.
     """
     topology, shape = choosing.minimal.topology, choosing.minimal.topology.plan.structure
     assert isinstance(shape, Grouped), "by_group refuses other networks"
@@ -277,14 +278,14 @@ def choosing_routes(choosing: Choosing, source: np.ndarray, destination: np.ndar
 
 
 def _of(draws: Draws, packets: np.ndarray, purpose: int) -> Draws:
-    """Return `draws` restricted to some packets, with purposes counted from the given purpose on."""
+    """Return the draws of some packets only, with purposes counted from the given purpose on."""
     return lambda further: draws(purpose + further)[:, packets]
 
 
 def _detours(
     into: LayeredRouting, minimal: LayeredRouting, source: np.ndarray, destination: np.ndarray, draws: Draws
 ) -> np.ndarray:
-    """int8[B, L]: ports of a route by way of a random group, −1 after the last hop."""
+    """Return the ports of a route through a random group, int8[B, L], with −1 after the last hop."""
     shape = minimal.topology.plan.structure
     assert isinstance(shape, Grouped), "by_group refuses other networks"
     low, high = np.sort(np.stack([source, destination]) // shape.size, axis=0)
@@ -304,7 +305,7 @@ def _detours(
 
 
 def _counts(choosing: Choosing, node: np.ndarray, port: np.ndarray) -> np.ndarray:
-    """int8[B]: 1 if the hop through a node's port is counted for the phase; 0 if not, or if there is no hop."""
+    """Return 1 if the hop through a node's port counts for the phase, 0 if not or if there is no hop, int8[B]."""
     if choosing.counted is None:
         return np.zeros(len(node), np.int8)
     link_class = choosing.minimal.topology.link_class[node, port]
@@ -312,7 +313,7 @@ def _counts(choosing: Choosing, node: np.ndarray, port: np.ndarray) -> np.ndarra
 
 
 def _phases(choosing: Choosing, source: np.ndarray, ports: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """int8[B, L]: number of hops counted before each hop. before: int8[B], hops counted before the first one."""
+    """Return the number of hops counted before each hop, int8[B, L]. before: hops counted before the first, int8[B]."""
     phase, at, count = np.full(ports.shape, -1, np.int8), source, before
     for hop in range(ports.shape[1]):
         port = ports[:, hop]
@@ -323,7 +324,7 @@ def _phases(choosing: Choosing, source: np.ndarray, ports: np.ndarray, before: n
 
 
 def _joined(walks: list[tuple[np.ndarray, int, _Walk]], packets: int) -> ChosenRoutes:
-    """Make a row for each distinct route. walks: (packets, hops before the detour or −1 without one, their hops)."""
+    """Make a row for each distinct route. walks: (packets, hops before the detour or −1 without a detour, hops)."""
     longest = max(walk.port.shape[1] for _, _, walk in walks)
     code = np.zeros(sum(len(some) for some, _, _ in walks), np.int64)
     for hop in range(longest):

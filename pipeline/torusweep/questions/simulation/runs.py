@@ -1,4 +1,4 @@
-"""Runs of the simulator: one call of the kernel simulates experiments of one setup with several loads and seeds."""
+"""Runs of the simulator: a call of the kernel simulates experiments with one setup and several loads and seeds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TOGETHER_ON_GPU = 2**29  # the same on a GPU: hundreds of experiments, since a b
 class Experiment(NamedTuple):
     """One run of the simulator.
 
-    load          flits per cycle per terminal; None: the run sends packets_each, or the setup's workload
+    load          flits per cycle per terminal; None: the run sends packets_each packets, or the setup's workload
     seed          seed of the random numbers
     packets_each  packets of every terminal, all generated in cycle 0
     """
@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
 
     run         the times of its packets
     use         float64[N, P]  flits per cycle over each channel during measurement
-    occupancy   float64[V]     flits in all buffers of each virtual-channel number
+    occupancy   float64[V]     flits in the buffers of all virtual channels with the same number
     stalled     cycle since which a cyclic wait has blocked packets, −1 = no deadlock
     waiting     the channels of the cyclic wait, in order
     completion  completion of a workload's messages; None without a workload
@@ -78,7 +78,7 @@ def run(
     """Return the outcome of each experiment, which depends only on the experiment and the setup.
 
     how        contains the limit on the memory of packets and routers
-    progress   called with the number of simulated experiments, a fraction for those in progress
+    progress   called with the number of simulated experiments; an experiment in progress counts as a fraction
     Raises Refused if a single experiment does not fit into memory, BadInput for a load that cannot be injected.
     """
     done: list[Outcome] = []
@@ -92,7 +92,7 @@ def run(
 
 
 def likeness(setup: Setup) -> Hashable:
-    """Return a key that is equal for setups with one wiring whose experiments may share a call of the kernel."""
+    """Return a key that is equal for setups whose experiments may share a call of the kernel, with one wiring."""
     parameters = setup.parameters
     return id(setup.wiring), setup.router, setup.cycles, parameters.warm_up, setup.workload is None
 
@@ -100,7 +100,7 @@ def likeness(setup: Setup) -> Hashable:
 def run_many(
     requests: Sequence[tuple[Setup, Sequence[Experiment]]], how: How = USUALLY
 ) -> Iterator[list[Outcome] | Exception]:
-    """For each of several similar setups (`likeness`), yield what `run` would return or raise.
+    """Yield what `run` would return or raise for each of several similar setups (`likeness`).
 
     Experiments that fit into memory together run in lockstep, in one call of the kernel.
     """
@@ -220,7 +220,7 @@ def _run_group(
 
 
 def _outcome(setup: Setup, one: Experiment, packets: Packets, found: Simulated, batch: Batch, e: int) -> Outcome:
-    """Return the outcome of experiment number e of a batch."""
+    """Return the outcome of experiment number `e` of a batch."""
     own = slice(int(batch.first[e, 0]), int(batch.first[e, -1]))
     stalled, delivered = int(found.stalled[e]), found.delivered[own]
     end = setup.cycles if stalled < 0 else int(found.ran[e])
@@ -245,7 +245,7 @@ def _outcome(setup: Setup, one: Experiment, packets: Packets, found: Simulated, 
 def _routes(
     setup: Setup, source: np.ndarray, destination: np.ndarray, draws: Draws
 ) -> tuple[RouteRows, Detours | None]:
-    """Draw a route for every packet, and the detours that the packet may choose instead; None without detours."""
+    """Draw a route for every packet, and detours that a packet may choose instead; None if there are no detours."""
     choosing = setup.choosing
     if choosing is None:
         return routes_of(setup.routing, source, destination, draws), None
@@ -268,7 +268,7 @@ def _generated(setup: Setup, one: Experiment, backend: str) -> Packets:
 
 
 def _expect_routes(setup: Setup, packets: Packets) -> None:
-    """Raise BadInput for a message between nodes without a route: messages that wait for it would never be sent."""
+    """Raise BadInput for a message between nodes without a route: messages that depend on it would never be sent."""
     nodes = setup.topology.nodes
     pairs = np.unique(packets.source.astype(np.int64) * nodes + packets.destination)
     broken = pairs[np.isin(pairs, np.concatenate(unrouted(setup.routing)))]

@@ -70,7 +70,7 @@ def _panels(curves: Sequence[Curve]) -> list[Panel]:
 
 
 def _drawn(group: Sequence[Curve]) -> tuple[Chart, list[dict[str, Any]]]:
-    """Return the chart of some curves, and its rows: a line per network, or per routing of a network with several."""
+    """Return a chart of curves and its rows: a line for each network, or for each routing if a network has several."""
     first, curves = group[0][0], spread(group, MOST_LINES)
     length = f"{first['packet_mix']} flits" if first["packet_mix"] else counted(first["packet_flits"], "flit")
     router = f"{counted(first['virtual_channels'], 'virtual channel')}, packets of {length}."
@@ -110,7 +110,7 @@ LATENCY = Chart(
 
 
 def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
-    """A table with a row for each curve: its ends, its saturation, and the load that the links can carry."""
+    """Return a table with a row for each curve: its ends, its saturation, and the load that the links can carry."""
     if not curves:
         return ""
     carried = {(row["topology"], row["routing"], row["traffic"]): row["terminal_saturation_load"] for row in loads}
@@ -153,7 +153,7 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
 
 
 def _saturation(curve: Curve) -> Cell:
-    """Return the saturation of a curve: the point that was searched for, or the loads between which it lies."""
+    """Return a curve's saturation: the saturation point if searched for, or the loads between which it lies."""
     sought = next((row["simulated_saturation"] for row in curve if row["simulated_saturation"] is not None), None)
     if sought is not None:
         return number(sought, 4)
@@ -166,7 +166,7 @@ def _saturation(curve: Curve) -> Cell:
 
 
 def _workloads(rows: Sequence[Record]) -> str:
-    """A table with a row for each workload or fixed batch: the time until everything is delivered."""
+    """Return a table with a row for each workload or fixed batch: the time until everything is delivered."""
     time = ("delivery_time", "delivered after, cycles", 6)
     shown = [*POINT, *fields(SIMULATION, "workload", "packets_each", time)]
     ordered = sorted(

@@ -1,4 +1,4 @@
-"""The setup of a simulation: complete its parameters for a network, and build the kernel's arrays."""
+"""The setup of a simulation: complete parameters for a network, and the kernel's arrays."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ from torusweep.workloads import workload as workload_on
 class Setup(NamedTuple):
     """The network, traffic and router of a simulation.
 
-    parameters  complete parameters: only warm_up, source_queue and those of a workload may be None
+    parameters  complete parameters: only warm_up, source_queue and parameters of a workload may be None
     traffic     traffic between terminals
-    routing     routes that packets draw, or, with adaptive routing, choose among hop by hop
+    routing     routes that packets draw; with adaptive routing, routes among which packets choose hop by hop
     workload    messages that replace the traffic, or None
-    choosing    routes among which packets choose on their way; None if they draw a route
+    choosing    routes among which packets choose on their way; None if packets draw a route
     clock       clock of cycles and flits
     lost        pairs without a route, whose traffic is left out of `traffic`
     """
@@ -75,11 +75,11 @@ class Setup(NamedTuple):
 
     @property
     def cycles(self) -> int:
-        """Number of cycles after which a run ends at the latest."""
+        """Number of the cycle in which a run ends at the latest."""
         return int(self.parameters.cycles or CYCLES)
 
     def check(self, loads: Sequence[float], mean: bool = False) -> None:
-        """Raise BadInput if a terminal (mean: their mean) cannot send a load, in flits per cycle per terminal."""
+        """Raise BadInput if a terminal (mean: the average one) cannot send a load, in flits per cycle per terminal."""
         arrivals, sent = self._arrivals(), self.traffic.sent()
         sent = sent.mean(keepdims=True) if mean else sent
         for load in loads:
@@ -87,7 +87,7 @@ class Setup(NamedTuple):
 
     @property
     def max_load(self) -> float:
-        """Load at which the first terminal reaches its limit: one flit per cycle, its host's rate, or its process's."""
+        """Load at which the first terminal reaches its limit: one flit per cycle, or its host's or process's rate."""
         sent = self.traffic.sent()
         most, sending = np.minimum(terminal_rates(self.topology)[0], self._arrivals().max_load), sent > 0
         return float((most[sending] / sent[sending]).min())
@@ -108,7 +108,7 @@ class Setup(NamedTuple):
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """The columns of the table `simulation` that hold inputs of the simulation, by name."""
+        """The columns of the table `simulation` that hold the simulation's inputs, by name."""
         values = {"topology": self.topology.spelling, **asdict(self.parameters)}
         if self.workload is not None:
             cycles = None if self.parameters.cycles == MAX_CYCLES else self.parameters.cycles
@@ -117,7 +117,7 @@ class Setup(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """Proved routings and wirings that setups of one network share; the keys are the parameters that determine them."""
+    """Proved routings and wirings that setups of one network share, by the parameters that determine each."""
 
     choices: dict[tuple[Any, ...], RoutingChoice]
     wirings: dict[tuple[Any, ...], Wiring]
@@ -227,7 +227,7 @@ def _router(
 
 
 def flit_bytes_by(parameters: Parameters) -> int | None:
-    """Return the bytes of a flit that the parameters or their trace give, or None. Raises BadInput for two values."""
+    """Return the bytes of a flit by the parameters or their trace, or None. Raises BadInput if the two differ."""
     given = parameters.flit_bytes
     of_trace = None if parameters.workload is None else flit_bytes_of(parameters.workload)
     if given is not None and of_trace not in (None, given):
@@ -245,8 +245,8 @@ def most_terminals(topology: Topology) -> int:
 def _injection_ports(topology: Topology) -> int:
     """Return the number of injection ports: one for each terminal of a node, within the kernel's limit of ports.
 
-    A host that forwards no packets has two ports: the next packet is then ready when a last flit leaves, and only the
-    host's links limit what it sends.
+    A host that forwards no packets has two ports: the next packet is then ready when the last flit of a packet leaves,
+    and only the host's links limit what it sends.
     """
     into = int(np.bincount(topology.ports[topology.ports != NO_PORT], minlength=1).max())
     least = 2 if topology.plan.hosts_end else 1
@@ -294,7 +294,7 @@ def _choose(
 
 
 def _has_deadlock_free_rule(topology: Topology, routing: str | GivenRouting) -> bool:
-    """Whether the routing fits the network and some rule makes it deadlock-free."""
+    """Return whether the routing fits the network and some rule makes it deadlock-free."""
     try:
         return least_rule(topology, routing)[1] is not None
     except BadInput:
@@ -302,7 +302,7 @@ def _has_deadlock_free_rule(topology: Topology, routing: str | GivenRouting) -> 
 
 
 def _wiring(choice: RoutingChoice, channels: int, clock: Clock) -> Wiring:
-    """Return the kernel's network, datelines and rule; the classes of the rule share `channels` virtual channels."""
+    """Return the kernel's network, datelines and rule. The classes of the rule share `channels` virtual channels."""
     routing, rule = choice.form, choice.rule
     ports = routing.topology.ports
     if isinstance(routing, SourceRouting):
@@ -319,7 +319,7 @@ def _wiring(choice: RoutingChoice, channels: int, clock: Clock) -> Wiring:
 
 
 def _buffers(requested: Parameters, router: Preset, switching: str, flits: int, rule: Rule, round_trip: int) -> int:
-    """Flits of a virtual channel's buffer: as requested, or the preset's, enlarged for switching and long links."""
+    """Return the flits of a virtual channel's buffer: as requested, or as in the preset, or more if needed."""
     if rule.bubble and switching == "wormhole":
         raise BadInput(
             "rule bubble: expected switching virtual-cut-through or store-and-forward, got wormhole;"

@@ -76,7 +76,7 @@ TIME_UNIT = (
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Simulation(Records):
-    """A flit-level simulation: a row of the table `simulation` for each offered load, or one for a workload."""
+    """A flit-level simulation: a row of the table `simulation` for each offered load, or one row for a workload."""
 
     messages: Workload | None = field(default=None, kw_only=True)
     done: Sequence[Completion] = field(default=(), kw_only=True)  # for each seed
@@ -102,7 +102,7 @@ class Simulation(Records):
 
     @cached_property
     def completions(self) -> pa.Table:
-        """Cycles in which each message of a workload was sent and delivered; null if the run ended before."""
+        """Cycles in which each message of a workload was sent and delivered; null if the run ended before that."""
         if self.messages is None:
             raise BadInput("completions: expected a simulation of a workload, got one of loads; simulate(workload=…)")
         names = self.messages.names or map(str, range(len(self.messages.flits)))
@@ -126,7 +126,8 @@ class Simulation(Records):
         print_simulation(console, self.rows, self.timed)
 
     def figure(self, *, dark: bool = False) -> Drawing:
-        """Draw latency against offered load, with 95 % confidence intervals: an Altair chart, which a notebook shows.
+        """Draw latency against offered load, with 95 % confidence intervals, as an Altair chart, which a notebook
+        shows.
 
         Raises BadInput if no row has an offered load and a latency.
         """
@@ -216,7 +217,7 @@ def simulate(
 
 
 def _remarks_on_routing(network: Topology, routing: str) -> tuple[str, ...]:
-    """Return a remark on the routing that was taken because none was given, if another may be better."""
+    """Return a remark on the routing that was chosen by default, if another may be better."""
     shape = network.plan.structure
     if isinstance(shape, Tree) or not routing.startswith("up_down"):
         return ()
@@ -258,7 +259,7 @@ def _seconds(nodes: int, request: RunRequest) -> float:
 
 @dataclass(frozen=True)
 class SimulationRequest:
-    """traffic: its canonical spelling; simulation: the whole request, as `RunRequest.spelled` writes it."""
+    """Traffic in its canonical spelling, and the whole request, as `RunRequest.spelled` writes it."""
 
     traffic: str
     simulation: str = field(metadata={"meaning": "the request as JSON"})
@@ -320,7 +321,7 @@ class SimulationQuestion(Question):
             yield SimulationRequest(str(request.parameters.traffic), request.spelled())
 
     def check(self, network: LazyNetwork, request: SimulationRequest) -> None:
-        """Check a request except for deadlock, which only the simulation itself checks, as a proof may take long."""
+        """Check a request, except for deadlock: as a proof may take long, only the simulation itself checks it."""
         parameters, loads, _, _ = request_of(request.simulation)
         if network.plan.whole is None:  # faults may leave a routing some pairs only
             check_reach(network.topology, *pattern_on(request.traffic, network.topology))
@@ -331,7 +332,7 @@ class SimulationQuestion(Question):
             setup.check(loads)
 
     def row_count(self, network: LazyNetwork, request: SimulationRequest) -> int:
-        """Return the number of rows: one for each load; one for a workload or a search for the saturation alone."""
+        """Return the number of rows: one for each load, for a workload, or for a search for the saturation alone."""
         return len(request_of(request.simulation).loads) or 1
 
     def seconds(self, network: LazyNetwork, request: SimulationRequest) -> float:
@@ -346,7 +347,7 @@ class SimulationQuestion(Question):
     def rows_of_many(
         self, points: Iterable[tuple[LazyNetwork, SimulationRequest]], options: How
     ) -> list[Rows | Exception]:
-        """Compute many points; build each network once, and prove each routing on it once."""
+        """Compute many points. Each network is built once, and each routing on it is proved once."""
         found: dict[int, Rows | Exception] = {}
         networks: dict[str, tuple[LazyNetwork, dict[int, SimulationRequest]]] = {}
         for place, (network, request) in enumerate(points):

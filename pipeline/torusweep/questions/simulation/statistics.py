@@ -2,8 +2,8 @@
 
 The measurement window reaches from the end of the warm-up to the end of the run; packets delivered in it
 count. The window is divided into batches of equal duration, and the variance of their means gives the intervals (batch
-means). In a short run these means depend on each other, are skewed, and still contain some warm-up, so an interval
-that treats them as independent would be too narrow: see `half_width`.
+means). In a short run these means depend on each other, are skewed, and still contain some warm-up. An interval
+that treats them as independent would then be too narrow: see `half_width`.
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ class MeanEstimate(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Results of several runs at one load. Latencies in cycles, loads in flits per cycle per terminal.
+    """Results of several runs at one load. Latencies are in cycles, loads in flits per cycle per terminal.
 
     warm_up          longest warm-up of the runs
-    packets          packets delivered in the windows, without local ones
+    packets          packets delivered in the windows, without local packets
     refused          packets generated in the windows while the source queue was full
     generated        generated load, including local and refused packets
     accepted         accepted load, including local packets
     network, total   latency until the tail arrives: network, from the packet's entry; total, from its generation
     quantiles        50 % and 99 % quantiles of the total latency; None without packets
     histogram        (lower end, packets) of the non-empty bins of the total latency
-    saturated        True if accepted < 0.98 × generated with 95 % confidence; None if it is less, but without this
-                     confidence or with fewer generated packets than there are batches; otherwise False
+    saturated        True if accepted < 0.98 × generated with 95 % confidence. None if accepted is less without this
+                     confidence, or with fewer generated packets than there are batches. Otherwise False
     """
 
     warm_up: int
@@ -132,7 +132,8 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
 
 
 def mser5(run: Run) -> int:
-    """End of the warm-up, in cycles: the truncation that minimises the marginal standard error of the mean latency.
+    """Return the end of the warm-up, in cycles: the truncation with the least marginal standard error of the mean
+    latency.
 
     The observations are total latencies in the order of delivery, in batches of five packets, or of more so that there
     are at most 1000 batches. At most half of the batches are truncated.
@@ -162,7 +163,7 @@ def histogram(latency: np.ndarray) -> list[tuple[int, int]]:
 
 
 class _Window(NamedTuple):
-    """For each part: flits delivered and generated, packets delivered, sums of latencies; and all total latencies."""
+    """Flits delivered and generated, packets delivered and sums of latencies for each part, and all total latencies."""
 
     flits: np.ndarray
     generated: np.ndarray
@@ -203,7 +204,7 @@ def _ratio(value: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
 def _estimate(
     value: np.ndarray, weight: np.ndarray, long_enough: bool = True, over: float | None = None
 ) -> MeanEstimate:
-    """Estimate a mean from the parts [R, PARTS] of all runs, with an interval if their batches are `long_enough`."""
+    """Estimate a mean from the parts, [R, PARTS], of all runs, with an interval if batches are `long_enough`."""
     if not weight.sum():
         return MeanEstimate(None, None)
     mean = float(value.sum() / (weight.sum() if over is None else over))
@@ -219,10 +220,10 @@ def half_width(value: np.ndarray, weight: np.ndarray) -> float:
     value, weight   [R, 60] for R runs that differ only in their seeds
 
     The result is the largest half-width by batch means with 20, 10 and 5 batches per run, each with its Student's t.
-    That with 20 is corrected for the correlation of successive means (lag 1) and for skewness, as in N-Skart. If means
-    are correlated, larger batches down to two also count, which show whether a mean still moves; as all runs fill
-    alike, batches of the same time are then joined. Source: Law and Kelton 1984 (batch means); Tafazzoli, Steiger and
-    Wilson 2011 (N-Skart: corrections); Marriott and Pope 1954 (bias of the correlation).
+    With 20 batches, it is corrected for skewness and for the correlation of successive means (lag 1), as in N-Skart. If
+    means are correlated, larger batches down to two also count, as they show whether a mean still moves; since all runs
+    fill alike, batches of the same time are then joined. Source: Law and Kelton 1984 (batch means); Tafazzoli, Steiger
+    and Wilson 2011 (N-Skart: corrections); Marriott and Pope 1954 (bias of the correlation).
     """
     together = value.sum(axis=0, keepdims=True), weight.sum(axis=0, keepdims=True)
     means = _deviations(*together, BATCHES)
@@ -237,12 +238,12 @@ def half_width(value: np.ndarray, weight: np.ndarray) -> float:
 
 
 def _deviations(value: np.ndarray, weight: np.ndarray, batches: int) -> np.ndarray:
-    """float64[R · batches]: value − mean · weight of each batch, whose sum over all batches is 0."""
+    """Return value − mean · weight of each batch, float64[R · batches]. The sum over all batches is 0."""
     return (value - value.sum() / weight.sum() * weight).reshape(len(value) * batches, -1).sum(axis=1)
 
 
 def _width(value: np.ndarray, weight: np.ndarray, batches: int, skewed: bool = False) -> float:
-    """Half-width for independent batches. skewed: whether to correct for the batches' skewness (Willink 2005)."""
+    """Return the half-width for independent batches. skewed: whether to correct for their skewness (Willink 2005)."""
     deviations = _deviations(value, weight, batches)
     number, square = len(deviations), float((deviations**2).mean())
     if not square:

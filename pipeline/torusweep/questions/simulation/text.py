@@ -42,10 +42,10 @@ NOTES = {
 
 
 class Timed(NamedTuple):
-    """How a simulation's cycles are shown.
+    """How a simulation's cycles are printed.
 
     clock  clock of the simulation
-    unit   unit of latencies: "cycles" or a unit of time; None: cycles, next to µs if a cycle has a length
+    unit   unit of latencies: "cycles" or a unit of time; None: cycles, next to µs if the duration of a cycle is known
     """
 
     clock: Clock
@@ -53,14 +53,14 @@ class Timed(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """Factor from cycles to the unit."""
+        """Factor that converts cycles to the unit."""
         if self.unit in (None, CYCLES_ALONE) or self.clock.cycle is None:
             return 1.0
         return float(self.clock.cycle / SECONDS[str(self.unit)])
 
     @property
     def beside(self) -> str | None:
-        """The unit shown next to cycles; None if cycles are shown alone, or not at all."""
+        """The unit printed next to cycles; None if only cycles, or no cycles, are printed."""
         return "µs" if self.unit is None and self.clock.cycle is not None else None
 
     def time(self, cycles: float) -> str:
@@ -76,7 +76,7 @@ class Timed(NamedTuple):
 
 
 def timed_on(network: Topology, clock: Clock, unit: str | None) -> Timed:
-    """Return how to show a network's cycles. Raises BadInput for a unit of time if a cycle's duration is unknown."""
+    """Return how to print a network's cycles. Raises BadInput for a unit of time if a cycle's duration is unknown."""
     if unit not in (None, CYCLES_ALONE) and clock.cycle is None:
         raise BadInput(
             f"expected cycles on {network.spelling}, whose links say neither a bandwidth nor a latency in units, got"
@@ -86,7 +86,7 @@ def timed_on(network: Topology, clock: Clock, unit: str | None) -> Timed:
 
 
 def print_simulation(console: Console, rows: Sequence[Row], timed: Timed | None = None) -> None:
-    """Print rows of the table `simulation` that differ only in their load. timed: None shows cycles alone."""
+    """Print rows of the table `simulation` that differ only in their load. timed: None prints cycles alone."""
     timed = timed or Timed(UNSAID)
     print_facts(console, rows[0]["topology"], facts(rows[0] | _said(rows[0], timed), SIMULATION, LINES, USUAL))
     console.print()
@@ -121,7 +121,7 @@ def print_simulation(console: Console, rows: Sequence[Row], timed: Timed | None 
 
 
 def _said(row: Row, timed: Timed) -> Row:
-    """Return the texts of a row's lines: lengths of packets, the clock, and times in cycles or a unit."""
+    """Return the row's printed texts: lengths of packets, the clock, and times in cycles or a unit."""
     flits = counted(row["packet_flits"], "flit") if row["packet_mix"] is None else f"{row['packet_mix']} flits"
     said = {"flits": flits, "clock": str(timed.clock)}
     if row["message_latency"] is not None:
@@ -143,15 +143,15 @@ def _verdict(row: Row) -> str:
 
 
 def _accepts(row: Row) -> bool:
-    """Whether the network accepts the offered load, even if the runs happened to generate more."""
+    """Return whether the network accepts the offered load, even if the runs happened to generate more."""
     return bool((row["accepted_load"] or 0.0) >= ACCEPTED * row["offered_load"])
 
 
 def _cycles_enough(row: Row) -> int | None:
-    """Return the cycles that would give a useful interval of the latency; None if it has one, or no load is steady.
+    """Return how many cycles would give a useful interval of the latency; None if it is useful, or no load is steady.
 
-    Without an interval, the measured cycles, at least half of a run, are less than 20 latencies. An interval wider than
-    half of the latency is of little use.
+    There is no interval if the measured cycles, at least half of a run, are less than 20 latencies. An interval wider
+    than half of the latency is of little use.
     """
     mean, error = row["total_latency"], row["total_latency_error"]
     if row["offered_load"] is None or row["saturated"] or row["deadlocked"] or row["packets"] < 2:
@@ -177,7 +177,7 @@ def _estimate(row: Row, name: str, digits: int, scale: float = 1.0) -> str:
 
 
 def _columns(timed: Timed, generated: bool) -> Columns:
-    """Return the printed table's columns. generated: whether to show the generated load, which explains verdicts."""
+    """Return the printed table's columns. generated: whether to print the generated load, which explains verdicts."""
     scale, digits = timed.scale, 2 if timed.scale == 1 else 4
 
     def scaled(name: str, by: float) -> Callable[[Row], str | None]:

@@ -1,15 +1,12 @@
 """Lower and upper bounds of the bisection width.
 
-The bisection width is the least number of channels from one half of the network (⌊N/2⌋ nodes) to the
-other. A bidirectional link counts once; in a directed network, the direction with fewer channels counts.
-Channels count with their capacities.
+The bisection width is the least number of channels from one half of the network (⌊N/2⌋ nodes) to the other. A
+bidirectional link counts once; in a directed network, the direction with fewer channels counts. Channels count with
+their capacities.
 
-The lower bound follows from the second eigenvalue of the network's Laplacian.
-
-The eigenvalue is found by means of translations: a proved abelian group of automorphisms without fixed points.
-
-In tori, twisted tori and lattices the group has one orbit. In pruned, hierarchical and other periodic
-networks each node of a cell has its own orbit.
+The lower bound follows from the second eigenvalue of the network's Laplacian, which is found by means of
+translations: a proved abelian group of automorphisms without fixed points. In tori, twisted tori and lattices the
+group has one orbit. In pruned, hierarchical and other periodic networks, each node of a cell has its own orbit.
 """
 
 from __future__ import annotations
@@ -52,7 +49,7 @@ class Translations:
     grid     int32[C, A]: the image of the origin of cell c under element a; every node occurs once. Elements are
              numbered by the exponents of the generators; the first generator's exponent varies fastest.
     orders   for each generator, its least power that lies in the group of the preceding generators
-    powers   for each generator, the number of the element that this power is
+    powers   for each generator, the number of the element that equals this power
     """
 
     grid: np.ndarray
@@ -61,14 +58,14 @@ class Translations:
     powers: tuple[int, ...] = ()
 
     def place(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (cell int64[N], element int64[N]) of every node."""
+        """Return the cell and the element of every node, both int64[N]."""
         cells, elements = self.grid.shape
         position = np.empty(cells * elements, np.int64)
         position[self.grid.ravel()] = np.arange(cells * elements)
         return position // elements, position % elements
 
     def exponents(self, elements: np.ndarray) -> np.ndarray:
-        """Return int64[…, generators]: the exponents of the generators in the given elements, int64[…]."""
+        """Return the exponents of the generators, int64[…, generators], in the given elements, int64[…]."""
         columns, rest = [], elements
         for order in self.orders:
             columns.append(rest % order)
@@ -76,10 +73,10 @@ class Translations:
         return np.stack(columns, axis=-1) if columns else np.zeros((*elements.shape, 0), np.int64)
 
     def characters(self) -> np.ndarray:
-        """int64[A, generators]: for each character, the angle of each generator, in 1/A turns from 0 to A − 1.
+        """Return the angle of each generator under each character, int64[A, generators], in 1/A turns from 0 to A − 1.
 
-        The angle of a generator times its order is that of the resulting element, up to whole turns. All angles are
-        multiples of 1/A turn, and those of elements of the preceding generators are multiples of order/A.
+        Up to whole turns, a generator's angle times its order is the angle of the element that the power equals.
+        All angles are multiples of 1/A turn; angles of elements of the preceding generators are multiples of order/A.
         """
         elements = self.grid.shape[1]
         angles = np.zeros((elements, len(self.orders)), np.int64)
@@ -91,7 +88,7 @@ class Translations:
 
 
 def translations(topology: Topology, images: Sequence[np.ndarray]) -> Translations:
-    """Find a large group of translations, greedily, from proved automorphisms (`images`) and shifts of digits."""
+    """Find a large group of translations greedily, from proved automorphisms (`images`) and cyclic shifts of digits."""
     group = _greedy(topology.nodes, images)
     if len(group.grid) > 1:
         shifted = _greedy(topology.nodes, [*_digit_shifts(topology), *images])
@@ -107,7 +104,7 @@ def _greedy(nodes: int, images: Sequence[np.ndarray]) -> Translations:
 
 
 def _digit_shifts(topology: Topology) -> Iterator[np.ndarray]:
-    """For every digit of the address, yield its smallest cyclic shift that is an automorphism, if any."""
+    """Yield, for every digit of the address, the smallest cyclic shift that is an automorphism, if there is one."""
     bare = replace(topology, terminals=np.arange(topology.nodes, dtype=np.int32))
     radices = topology.plan.radices
     digits = addresses(radices)
@@ -122,7 +119,7 @@ def _digit_shifts(topology: Topology) -> Iterator[np.ndarray]:
 
 
 def _enlarge(group: Translations, image: np.ndarray) -> Translations | None:
-    """Enlarge the group by a permutation; None if nothing is added, or if the group would not stay abelian and free."""
+    """Return the group enlarged by a permutation; None if it adds nothing, or if the result is not abelian and free."""
     if any(not np.array_equal(image[other], other[image]) for other in group.generators):
         return None
     cells, elements = group.grid.shape
@@ -163,13 +160,13 @@ def _power(image: np.ndarray, exponent: int) -> np.ndarray:
 def second_eigenvalue(
     topology: Topology, undirected: scipy.sparse.csr_array, images: Sequence[np.ndarray]
 ) -> tuple[float | None, str]:
-    """Return (a proved lower bound of λ₂ of the Laplacian, method); (None, reason) if none was found.
+    """Return a proved lower bound of λ₂ of the Laplacian, and its method; (None, reason) if no bound was found.
 
     undirected   int64[N, N] symmetric weights
-    images       proved automorphisms. The translations among them decompose the Laplacian into a small Hermitian
-                 block for each character of the group, all of which are solved; for a lattice torus, a block is one
-                 number, 2·Σ(1 − cos). Without translations there is one block. It is solved only if it is small or
-                 dense, or if a sparse factorisation gives no proof.
+    images       proved automorphisms. Translations among them decompose the Laplacian into a small Hermitian block for
+                 each character of the group, and every block is solved. For a lattice torus, a block is the single
+                 number 2·Σ(1 − cos). Without translations, the whole Laplacian is one block: it is solved only if it is
+                 small or dense, or if a sparse factorisation gives no proof.
     """
     group = translations(topology, images)
     cells, characters = group.grid.shape
@@ -188,15 +185,16 @@ def second_eigenvalue(
 
 
 def without_error(least: Any, degree: Any, cells: int, channels: Any) -> Any:
-    """Subtract the possible rounding error (`_least_of_blocks`) from eigenvalues; the result is at least 0."""
+    """Subtract the possible rounding error (see `_least_of_blocks`) from eigenvalues; the result is at least 0."""
     return np.maximum(0.0, least - 2 * degree * (cells + channels + 5) * EPSILON)
 
 
 def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) -> float:
-    """Lower bound of λ₂: on f(a·origin of c) = χ(a) v_c, the Laplacian acts on v as the Hermitian block of character χ.
+    """Return a lower bound of λ₂, the least eigenvalue of the characters' Hermitian blocks.
 
-    The result is reduced by the possible rounding error, in units of the norm of a block, which is at most twice
-    the degree: `cells` units for its eigenvalues; for its entries, one unit per channel and 5 per phase.
+    On functions f(a·origin of c) = χ(a) v_c, the Laplacian acts on v as the block of character χ. The possible rounding
+    error is subtracted. In units of a block's norm (at most twice the degree), it is `cells` units for the eigenvalues,
+    and for the entries one unit per channel and 5 per phase.
     """
     cells, elements = group.grid.shape
     cell, element = group.place()
@@ -218,10 +216,10 @@ def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) ->
 def _eigenvalues_by_character(
     rows: Any, cell: np.ndarray, element: np.ndarray, degree: np.ndarray, group: Translations
 ) -> list[np.ndarray]:
-    """Return the two least eigenvalues of every character's block, float64[·, 2] each, the trivial character first.
+    """Return the two least eigenvalues of each character's block, float64[·, 2], with the trivial character first.
 
     rows           channels that leave the origins of cells, int64[C, N] in coordinates
-    cell, element  int64[N], of every node (Translations.place)
+    cell, element  cell and element of every node, int64[N] (Translations.place)
     degree         float64[C], number of channels that leave each origin
     """
     cells, elements = group.grid.shape
@@ -242,7 +240,7 @@ def _eigenvalues_by_character(
 
 
 def _one_of_each_pair(characters: np.ndarray, elements: int) -> np.ndarray:
-    """Keep one character of each pair of complex conjugates (equal eigenvalues), by its first non-real value."""
+    """Keep one character of each pair of complex conjugates (equal eigenvalues), chosen by its first non-real value."""
     imaginary = np.where(2 * characters % elements == 0, 0, np.where(2 * characters < elements, 1, -1))  # its sign
     imaginary = np.pad(imaginary, ((0, 0), (0, 1)))
     first = (imaginary != 0).argmax(axis=1)
@@ -250,11 +248,12 @@ def _one_of_each_pair(characters: np.ndarray, elements: int) -> np.ndarray:
 
 
 def _bound_by_inertia(undirected: scipy.sparse.csr_array, restarts: int) -> tuple[float | None, str]:
-    """Return (lower bound, method): a value just below λ₂ from Lanczos iteration, proved by Sylvester's law of inertia.
+    """Return (lower bound, method) for a value just below λ₂ from Lanczos iteration, proved by Sylvester's law of
+    inertia.
 
-    The Laplacian minus σ has as many negative eigenvalues as L D Lᵀ has negative pivots D. With one such pivot (of the
-    constant function), λ₂ ≥ σ. The row sums of the error of the factorisation are at most n units of |L||U|
-    (Higham 2002, Theorem 9.3) plus |L||U − D Lᵀ|; the result is σ minus this error.
+    The Laplacian minus σ has as many negative eigenvalues as D in L D Lᵀ has negative pivots. If the only negative
+    pivot is that of the constant function, λ₂ ≥ σ. The row sums of the factorisation's error are at most n units of
+    |L||U| (Higham 2002, Theorem 9.3) plus |L||U − D Lᵀ|; the result is σ minus this error.
     """
     ritz = _lanczos(undirected, restarts)
     if ritz is None:
@@ -288,8 +287,8 @@ def _bound_by_inertia(undirected: scipy.sparse.csr_array, restarts: int) -> tupl
 def _bound_by_cholesky(undirected: scipy.sparse.csr_array) -> tuple[float | None, str]:
     """Return (lower bound, method) for a network with many channels, proved on the dense matrix.
 
-    M = Laplacian − σ + c/n (all entries) is positive definite if σ < λ₂: c, more than σ, lifts the constant function.
-    A Cholesky factorisation that succeeds is that of a matrix within (n+1) units of trace(M) of M (Higham 2002,
+    M = Laplacian − σ + c/n (all entries) is positive definite if σ < λ₂, because c > σ lifts the constant function.
+    A Cholesky factorisation that succeeds is exact for a matrix within (n+1) units of trace(M) of M (Higham 2002,
     Theorem 10.3, and ‖|Rᵀ||R|‖ ≤ ‖R‖²_F); the result is σ minus this error.
     """
     ritz = _lanczos(undirected, LANCZOS_RESTARTS)
@@ -338,7 +337,7 @@ def _lanczos(undirected: scipy.sparse.csr_array, restarts: int) -> float | None:
 
 
 class Bisection(NamedTuple):
-    """Bounds of the bisection width in links, and their methods. lower: None if no bound was found."""
+    """Bounds of the bisection width in links, and their methods. `lower` is None if no lower bound was found."""
 
     lower: int | None
     upper: int
@@ -370,7 +369,7 @@ def bisection_bounds(
 def both_bounds(
     lower: int | None, lower_method: str, upper: int, upper_method: str, edge_connectivity: int | None
 ) -> Bisection:
-    """Combine the bounds by a spectrum (None: none found), a cut, and the edge connectivity (None: unknown)."""
+    """Combine the spectral bound (None: not found), the bound of a cut, and the edge connectivity (None: unknown)."""
     if lower is not None and lower > upper:  # the cut is exact; the eigenvalue has a rounding error
         lower, lower_method = None, f"no spectral bound: {lower:,} contradicts the cut"
     if edge_connectivity is not None and (lower is None or edge_connectivity > lower):
@@ -384,8 +383,8 @@ def lower_bound(
     """Return (spectral lower bound of the bisection width, method); (None, reason) if no eigenvalue was computed.
 
     A cut of S and N − S nodes has at least λ₂·S(N−S)/N links, where λ₂ is the second eigenvalue of the Laplacian
-    (Fiedler 1973; Mohar 1989). In a directed network this bounds the sum of both directions, which differ by at
-    most the nodes' surplus of leaving over entering channels.
+    (Fiedler 1973; Mohar 1989). In a directed network this bounds the sum of both directions. The two directions differ
+    by at most the nodes' surplus of leaving over entering channels.
     """
     half, n = topology.nodes // 2, topology.nodes
     second, method = second_eigenvalue(topology, undirected, images)

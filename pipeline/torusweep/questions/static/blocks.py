@@ -1,6 +1,6 @@
-"""Measure networks in blocks of arrays, for tables whose rows are computed together.
+"""Measure networks in blocks of arrays, for tables that compute many rows together.
 
-docs/decisions/15-a-run-of-seeds-is-a-point.md
+docs/decisions/15-a-run-of-seeds-is-a-point.md explains why.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ SYMMETRIC_NODES = 256  # the limit for networks with symmetries; alone, larger o
 
 
 def shape(planned: Plan) -> Hashable:
-    """Return a key that is equal for networks measured together; None for a network that is measured alone.
+    """Return a key that is equal for networks measured together; None for a network that must be measured alone.
 
-    Numbers of nodes and ports may differ by a factor of two: missing ones count as failed.
+    The networks' numbers of nodes and of ports may differ by a factor of two. Missing nodes and ports count as failed.
     """
     if planned.nodes > (MOST_NODES if planned.symmetries is no_symmetries else SYMMETRIC_NODES):
         return None
@@ -46,8 +46,8 @@ def table_of_block(
 ) -> pa.Table:
     """Return a table of `columns` with a row for each network. Raises BadInput if a network is refused.
 
-    networks  networks of one shape, and runs of seeds of them (torusweep.questions.stage.Stage.rows_of_block)
-    of_block  maps a block of networks to its columns
+    networks  networks, and runs of seeds, with the same `shape` (torusweep.questions.stage.Stage.rows_of_block)
+    of_block  function that maps a block of networks to its columns
     loads     whether to measure channel loads, too
     """
     parts = [arrow_schema(columns).empty_table()]
@@ -72,7 +72,7 @@ def table_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> pa.Table:
 
 
 def row_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the only row, as Python values, of arrays for one network."""
+    """Return the row of a block that has only one network, as Python values."""
     row = {column.name: found[column.name][0] for column in columns}
     for name, value in row.items():
         if isinstance(value, pa.Scalar):
@@ -83,11 +83,11 @@ def row_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> dict[str, A
 
 
 class BlockNumbers:
-    """Measures of the B networks of a block, without failed nodes; arrays have an entry for each network.
+    """Measures of the B networks of a block, without failed nodes. Each array has an entry for every network.
 
     topologies   the block's networks and runs of seeds
-    plan         plan of one network; all networks share its direction and latencies
-    loads        whether channel loads are measured, too
+    plan         plan of one of the networks; they have the same direction and latencies
+    loads        whether to measure channel loads, too
     """
 
     def __init__(self, topologies: Sequence[str | SeedRun], block: Block, how: How, loads: bool = False) -> None:
@@ -109,7 +109,7 @@ class BlockNumbers:
 
     @cached_property
     def connected(self) -> np.ndarray:
-        """bool[B]: whether every node reaches every other node."""
+        """bool[B]: whether every node of a network reaches every other node."""
         return self.measured.connected
 
     @cached_property
@@ -163,7 +163,7 @@ class BlockNumbers:
 
     @cached_property
     def components(self) -> np.ndarray:
-        """int64[B]: number of components; of strongly connected ones if links have one direction."""
+        """int64[B]: number of components; in directed networks, of strongly connected components."""
         found = np.ones(self.many, np.int64)
         for place in np.flatnonzero(~self.connected).tolist():
             tail, port = np.nonzero(self.present[place])
@@ -180,7 +180,7 @@ class BlockDistances:
     """Distances in B networks, from histograms of their pairs.
 
     histogram  int64[B, D + 1], number of ordered pairs at each distance
-    ends       int64[B], number of terminals or nodes, each 0 hops from itself
+    ends       int64[B], number of terminals or nodes; each is 0 hops from itself
     """
 
     def __init__(self, histogram: np.ndarray, ends: np.ndarray) -> None:
@@ -192,7 +192,7 @@ class BlockDistances:
 
     @classmethod
     def of_one(cls, found: DistanceNumbers) -> BlockDistances:
-        """Return the distances of one network, whose means are quotients of whole numbers of any size."""
+        """Return the distances of one network. Means are quotients of whole numbers of any size."""
         numbers = cls(np.array([found.histogram], np.int64), np.zeros(1, np.int64))
         numbers.mean, numbers.mean_distinct = np.array([found.mean]), np.array([found.mean_distinct])
         return numbers
@@ -204,12 +204,12 @@ class BlockDistances:
 
 
 def divided(numbers: np.ndarray, by: np.ndarray) -> np.ndarray:
-    """Return float64[B]: numbers / by, and 0 where `by` is 0."""
+    """Return numbers / by, float64[B], with 0 where `by` is 0."""
     return np.divide(numbers, by, out=np.zeros(len(by)), where=by != 0)
 
 
 def lists(values: np.ndarray, chosen: np.ndarray, there: np.ndarray | None = None) -> Any:
-    """Return lists of each row's chosen values, [B, K], as an Arrow array. there: bool[B], rows that are not null."""
+    """Return lists of each row's chosen values, [B, K], as an Arrow array. there: bool[B], False for null rows."""
     there = np.ones(len(values), bool) if there is None else there
     chosen = chosen & there[:, None]
     offsets = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))])

@@ -1,7 +1,7 @@
 """Prove the bisection width and the symmetry of a network in whole numbers, for certify/check.py.
 
-Bisection: the links that leave a half give the upper bound; uniform traffic that some routing carries, the lower one.
-Symmetry: automorphisms join nodes into orbits, and different distances keep orbits apart.
+Bisection: the links that leave one half prove the upper bound; uniform traffic carried by a routing, the lower bound.
+Symmetry: automorphisms show which nodes are in one orbit; different distances show which are in different orbits.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ MOST_SEARCHES = 64  # number of nodes whose distances are compared
 
 
 def bisection_certificate(topology: Topology) -> str:
-    """Prove bounds of the bisection width; they are equal if the half found is proved the narrowest.
+    """Prove bounds of the bisection width. The bounds are equal if the half that was found is proved the narrowest.
 
-    Raises BadInput for a network that the checker does not derive, Refused if a linear program is too large.
+    Raises BadInput for a network that the checker cannot build, Refused if a linear program is too large.
     """
     check_derived(topology)
     if topology.nodes < 2:
@@ -48,7 +48,7 @@ def bisection_certificate(topology: Topology) -> str:
 
 
 def symmetry_certificate(topology: Topology) -> str:
-    """Prove bounds of the number of node orbits under all automorphisms; 1 means vertex-transitive."""
+    """Prove bounds of the number of node orbits under all automorphisms. One orbit means vertex-transitive."""
     check_derived(topology)
     group = group_of(topology, proved_symmetries(topology), lambda image: True)
     firsts = np.unique(group.node)

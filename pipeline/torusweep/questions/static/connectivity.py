@@ -1,9 +1,9 @@
 """Components, edge connectivity (the least number of links whose failure disconnects the network), and transitivity.
 
-Vertex- and edge-transitivity are true or false, each with a proof, or null.
+Vertex- and edge-transitivity are each true or false with a proof, or null.
 
 Kwai & Parhami 1998 (Theorem 2) and Parhami & Kwai 2004 (sec. 3.E) claim that pruned tori are
-edge-transitive. They are not; this module therefore relies on no claim of a paper.
+edge-transitive. They are not. For this reason the module relies on no paper's claim of transitivity.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ALIKE = "all {} are equivalent (symmetry verified)"
 
 
 def components(topology: Topology, matrix: scipy.sparse.csr_array) -> int:
-    """Number of components; of strongly connected ones in a directed network (`torusweep.networks.ends.parts`)."""
+    """Return the number of components; in a directed network, of strongly connected components."""
     if topology.ends is not None:
         return parts(topology)
     return int(
@@ -68,8 +68,8 @@ def edge_connectivity(
     The edge connectivity of a connected vertex-transitive graph without parallel links is its degree (Mader 1971;
     digraphs: Hamidoune 1981); with parallel links it may be less. For other networks it is the minimum of λ(u, v)
     over a set of node pairs that joins all nodes (in both directions, if directed), because every cut separates
-    some pair of the set: the channels of a breadth-first tree, one from each orbit. With few symmetries and no
-    parallel links, pairs that join a dominating set suffice (`_dominating_pairs`).
+    at least one pair of this set. The pairs are the channels of a breadth-first tree, one for each orbit. With few
+    symmetries and no parallel links, pairs that join a dominating set suffice (`_dominating_pairs`).
     """
     if topology.nodes == 1:
         return 0, SINGLE_NODE
@@ -96,7 +96,7 @@ def edge_connectivity(
 
 
 def _cut_of_pairs(channels: Channels, pairs: Pairs, best: int) -> tuple[int | None, str]:
-    """Return the least cut between the two nodes of some pair, at most `best`, and its method."""
+    """Return the least cut that separates the nodes of a pair, and its method. The cut is at most `best`."""
     cut = least_cut(channels, *pairs, enough=best, looks=FLOW_LOOKS)
     if cut.pairs < len(pairs[0]):
         reason = f"stopped after {cut.pairs:,} of {len(pairs[0]):,} minimum cuts"
@@ -105,10 +105,10 @@ def _cut_of_pairs(channels: Channels, pairs: Pairs, best: int) -> tuple[int | No
 
 
 def _between_hosts(topology: Topology) -> tuple[int | None, str]:
-    """Return the edge connectivity between terminals if hosts forward nothing, from cuts between all pairs of them.
+    """Return the edge connectivity between hosts that forward nothing, from cuts between all pairs of terminals.
 
-    A physical link is never cut twice, as its two directions cannot both leave one set of the split network's nodes.
-    Hosts with the same links are alike: one pair for each two kinds of hosts, and one within each kind, suffice.
+    No cut counts a physical link twice: both its directions cannot leave the same set of the split network's nodes.
+    Hosts with the same links are alike. One pair for each two kinds of hosts, and one within each kind, suffice.
     """
     parted, (tail, head, port) = split(topology), topology.arcs
     links = (
@@ -142,7 +142,7 @@ Pairs = tuple[np.ndarray, np.ndarray]  # (tails, heads)
 
 
 def _joining_pairs(out: Rows, into: Rows, nodes: Orbits, links: LinkOrbits | None) -> Pairs:
-    """Return channels of a breadth-first tree out of node 0 (if directed, also of one into it), one from each orbit."""
+    """Return channels, one of each orbit, of a breadth-first tree from node 0; if directed, also of a tree into it."""
     tails, heads = _tree(out, into, np.arange(len(nodes.member), dtype=np.int32), len(nodes.member))
     if links is None:
         if into is not out:  # a channel may be in both trees
@@ -158,8 +158,8 @@ def _dominating_pairs(out: Rows, into: Rows) -> Pairs:
     """Return pairs that join a dominating set (if directed, a set that dominates in both directions).
 
     Without parallel links, a cut of fewer links than the least degree δ has more than δ nodes on either side:
-    |S| ≤ δ nodes have at least |S|(δ − |S| + 1) ≥ δ links to other nodes. Some node of each side therefore has no
-    link across, and its dominators lie on its side; the dominating set has members on both (Matula 1987).
+    |S| ≤ δ nodes have at least |S|(δ − |S| + 1) ≥ δ links to other nodes. So either side has a node without a link
+    across, whose dominators lie on the same side. The dominating set thus has members on both sides (Matula 1987).
     """
     members, cluster = dominating_set(*out, *into)
     tails, heads = _tree(out, into, cluster, len(members))
@@ -181,7 +181,7 @@ def _tree(out: Rows, into: Rows, cluster: np.ndarray, clusters: int) -> Pairs:
 class Transitivity(NamedTuple):
     """Whether a network is vertex- and edge-transitive, as far as proved.
 
-    vertex, edge   True or False if proved, else None
+    vertex, edge   True or False if proved, otherwise None
     method         methods of both proofs
     nodes, links   orbits under the largest proved group of automorphisms (the declared one or the whole group).
                    These automorphisms keep the kinds of channels, but not necessarily the terminals.
@@ -202,8 +202,8 @@ def decide_transitivity(
     matrix   channels, int64[N, N] (links.channel_matrix)
     images   generators, int32[N] each, of a proved group of automorphisms (symmetry.proved_symmetries)
 
-    True: the group has one orbit. False: an invariant differs between two orbits, or the whole automorphism group
-    (from BLISS, in small networks) has several orbits.
+    The answer is True if the group has one orbit. It is False if an invariant differs between two orbits, or if the
+    whole automorphism group (found by BLISS, in small networks) has several orbits.
     """
     nodes = orbits_under(topology.nodes, images)
     links = link_orbits(topology, images, nodes)
@@ -243,8 +243,8 @@ def _orbits_of_group(count: int) -> str:
 def whole_group(topology: Topology) -> list[np.ndarray] | None:
     """Return generators, int32[N] each, of the whole automorphism group, by BLISS; None if the network is too large.
 
-    If channels have several kinds (`Topology.kinds`), a node in the colour of the kind subdivides each channel
-    (each link, if bidirectional). Hosts that forward nothing have a colour of their own.
+    If channels have several kinds (`Topology.kinds`), a node in the kind's colour subdivides each channel (each link,
+    if bidirectional). Hosts that forward nothing have a colour of their own.
     """
     n = topology.nodes
     if n > GROUP_NODES or topology.ports.shape[1] * topology.ports.size > GROUP_CELLS:
@@ -269,7 +269,7 @@ def whole_group(topology: Topology) -> list[np.ndarray] | None:
 
 
 def shortest_paths_from(topology: Topology, node: int) -> tuple[np.ndarray, np.ndarray]:
-    """(int64[N], uint64[N]): hops to every node, −1 = no path, and the number of shortest paths modulo 2⁶⁴."""
+    """Return hops to every node, int64[N] with −1 for no path, and numbers of shortest paths modulo 2⁶⁴, uint64[N]."""
     hops, paths = np.full(topology.nodes, -1, np.int64), np.zeros(topology.nodes, np.uint64)
     hops[node], paths[node] = 0, 1
     frontier = np.array([node])
@@ -293,7 +293,7 @@ def _compare_nodes(topology: Topology, matrix: scipy.sparse.csr_array, nodes: Or
         return False, "hosts forward nothing, other nodes do"
 
     def levels(node: int) -> bytes:
-        """Count the nodes for each distance and number of shortest paths."""
+        """Count the nodes at each distance with each number of shortest paths."""
         return _census(*shortest_paths_from(topology, node))
 
     return _first_difference(
@@ -325,7 +325,7 @@ def _compare_links(
     paths_from = lru_cache(CACHED_SEARCHES)(partial(shortest_paths_from, topology))
 
     def joint_levels(link: tuple[int, int]) -> bytes:
-        """Count the nodes by distances and paths from both ends of a link, whose order matters only if directed."""
+        """Count the nodes by distances and paths from a link's ends, whose order matters only in a directed network."""
         one, other = (paths_from(end) for end in link)
         census = _census(*one, *other)
         return census if topology.directed else min(census, _census(*other, *one))
@@ -341,7 +341,7 @@ def _search_work(topology: Topology) -> int:
 
 
 def _census(*properties: np.ndarray) -> bytes:
-    """Count the nodes for each combination of properties: an invariant under automorphisms."""
+    """Count the nodes with each combination of properties; the counts are invariant under automorphisms."""
     table = np.column_stack([column.astype(np.uint64) for column in properties])
     kinds, number = np.unique(table, axis=0, return_counts=True)
     return kinds.tobytes() + number.tobytes()
@@ -350,7 +350,10 @@ def _census(*properties: np.ndarray) -> bytes:
 def _first_difference(
     invariant: Callable[[Any], bytes], items: Sequence[Any], work: int, difference: str
 ) -> tuple[bool | None, str]:
-    """(False, difference) if some item's invariant differs from the first's, else (None, ""). work: cost of an item."""
+    """Return (False, difference) if an item's invariant differs from the first item's, otherwise (None, "").
+
+    work   operations for one item; items beyond SEARCH_WORK operations are not compared
+    """
     first = invariant(items[0])
     if any(invariant(item) != first for item in items[1 : max(2, SEARCH_WORK // work)]):
         return False, difference

@@ -1,4 +1,4 @@
-"""Distances between terminals: one breadth-first search for each orbit, weighted by its size, summed exactly.
+"""Distances between terminals: one breadth-first search for each orbit, weighted by the orbit's size, summed exactly.
 
 If links take different numbers of cycles, distances are also measured in cycles.
 """
@@ -54,8 +54,8 @@ class Searches(NamedTuple):
     tasks      one task for each binary digit of the largest number of terminals of a node
     weights    int64[G]  number of terminals that each source of a group represents
     terminals  number of terminals
-    own        ordered pairs of terminals at one node that searches find one hop apart instead of none, because hosts
-               that forward nothing are split
+    own        number of ordered pairs of terminals at one host that forwards nothing. The searches split this host, and
+               find such terminals one hop apart instead of none
     """
 
     tasks: list[Task]
@@ -74,8 +74,8 @@ def terminal_distances(
     routers        whether to count pairs of nodes instead of pairs of terminals
 
     A node with several terminals counts that many times as source and as destination; two terminals of one node
-    are 0 hops apart. Means are exact quotients, rounded once: over N² pairs (a node to itself counts as 0 hops;
-    Parhami & Kwai 2004) and over the N(N−1) pairs of distinct terminals; 0 without pairs.
+    are 0 hops apart. Means are exact quotients, rounded once. `mean` is over N² pairs, in which a node is 0 hops from
+    itself (Parhami & Kwai 2004); `mean_distinct` is over N(N−1) pairs of distinct terminals. Without pairs both are 0.
     """
     searches = searches_of(topology, orbits, use_symmetry=use_symmetry, routers=routers)
     counted = replace(topology, terminals=np.arange(topology.nodes, dtype=np.int32)) if routers else topology
@@ -96,7 +96,7 @@ def router_distances(
 ) -> DistanceNumbers:
     """Return distances over all ordered pairs of nodes with a path between them, including nodes without terminals.
 
-    hops   distances between terminals, which are returned if every node has one terminal
+    hops   distances between terminals; if every node has one terminal, they are the result
     """
     if np.array_equal(np.sort(topology.terminals), np.arange(topology.nodes)):
         return hops
@@ -135,7 +135,7 @@ def searches_of(topology: Topology, orbits: Orbits, *, use_symmetry: bool, route
 
 
 def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> DistanceNumbers:
-    """Add up the distances that all searches found."""
+    """Add up the distances of all searches."""
     histogram: list[int] = [0]
     for digit, (found, _) in enumerate(distances):
         histogram += [0] * (found.shape[1] - len(histogram))
@@ -152,7 +152,7 @@ def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> 
 
 
 def _factors(topology: Topology, searches: Searches) -> list[np.ndarray] | None:
-    """Return a product's factors if searches would take long and all nodes have equally many terminals; else None."""
+    """Return a product's factors if searches would take long and all nodes have equally many terminals, or None."""
     sources = max((len(task.sources) for task in searches.tasks), default=0)
     if sources * topology.nodes < LONG_SEARCH or len(topology.terminals) % topology.nodes or searches.own:
         return None
@@ -175,14 +175,14 @@ def _numbers(histogram: list[int], terminals: int) -> DistanceNumbers:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Distances(Answer):
-    """Distances between terminals in hops, along links, over all pairs with a path between them.
+    """Distances between terminals in hops along links, over all pairs with a path between them.
 
     topology        the network's spelling
     mean            mean over ordered pairs, including a terminal and itself (divided by T²)
     mean_distinct   mean over ordered pairs of distinct terminals (divided by T (T − 1))
     diameter        the largest distance
     histogram       int64[D + 1], ordered pairs at each distance; D is the diameter
-    eccentricities  int32[T], distance from each terminal to the farthest that it reaches
+    eccentricities  int32[T], distance from each terminal to the farthest terminal that it reaches
     """
 
     topology: str
@@ -225,9 +225,9 @@ class Distances(Answer):
 
 
 def distances(network: Topology, how: How) -> Distances:
-    """Distances between all terminals, exactly, without a table of pairs.
+    """Compute the distances between all terminals exactly, without a table of pairs.
 
-    They are in hops, over pairs with a path. `describe` also gives them, with other numbers that take longer.
+    Distances are in hops, over pairs with a path. `describe` also gives them, with other numbers that take longer.
 
     >>> import torusweep as ts
     >>> ts.network("torus(k=8, n=2)").distances().histogram.tolist()
@@ -289,7 +289,7 @@ QUESTION = DistancesQuestion()
 
 
 class PathLatencies(NamedTuple):
-    """Latencies in cycles over links, along paths of the fewest cycles, over pairs with a path.
+    """Latencies in cycles along the paths of fewest cycles, over pairs with a path.
 
     diameter  the largest latency
     mean      mean over ordered pairs of distinct terminals; two terminals of one node are 0 cycles apart
@@ -304,7 +304,7 @@ def terminal_latencies(
 ) -> PathLatencies | None:
     """Return latencies between all terminals; None if searches would visit more than MOST_VISITS channels.
 
-    hops          distances of the same network, from which latencies follow if all links take equally long
+    hops          distances of the same network; if all links take equally long, latencies follow from them
     orbits        orbits of the nodes, under proved automorphisms that keep terminals and latencies
     use_symmetry  search from one node of each orbit instead of all nodes; the sums are the same
     """

@@ -1,4 +1,4 @@
-"""Fault diameter: the largest diameter after node faults, exhaustively or from a sample."""
+"""Fault diameter: the largest diameter after node faults, from all sets of faults or from a sample."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Lanes = tuple[np.ndarray, np.ndarray]  # (source int32[B], removed int32[B, faul
 
 
 class FaultDiameter(NamedTuple):
-    """The fault diameter in hops (None if some set disconnects the survivors), the number of sets tried, the method."""
+    """The fault diameter in hops (None if some faults disconnect survivors), the number of sets tried, the method."""
 
     diameter: int | None
     sets: int
@@ -36,14 +36,14 @@ class FaultDiameter(NamedTuple):
 def fault_diameter(
     topology: Topology, orbits: Orbits, faults: int, *, backend: str, threads: int | None
 ) -> FaultDiameter:
-    """Return the largest diameter between survivors of `faults` node faults (Parhami & Kwai 2004, Theorem 3).
+    """Return the largest diameter among the survivors of `faults` node faults (Parhami & Kwai 2004, Theorem 3).
 
     orbits   orbits of the nodes, under proved automorphisms that keep the terminals
 
     An automorphism maps a source s and a set F of faults to another source of the orbit and another set, with the
-    same distances between survivors. The largest distance over all F and s ∉ F is therefore found with one s of
-    each orbit. If that is too much work, these sources are tried with a sample of sets: some among the neighbours
-    of s, which increase distances most, and some random ones with a fixed seed. The result is then a lower bound.
+    same distances between survivors. One s of each orbit, with all F that do not contain s, is therefore enough to find
+    the largest distance. If that is too much work, only a sample of sets is tried for each s: sets of neighbours of s,
+    which increase distances most, and random sets with a fixed seed. The result is then a lower bound.
     An exhaustive result does not depend on the orbits.
 
     Raises BadInput unless 1 ≤ faults < N.
@@ -104,7 +104,7 @@ def _searches(topology: Topology, sources: np.ndarray, faults: int) -> tuple[Ite
 
 
 def _isolating_degree(topology: Topology, is_terminal: np.ndarray, faults: int) -> int | None:
-    """Return the least number of neighbours of a terminal that faults can isolate from another terminal, or None."""
+    """Return the least number of neighbours of a terminal whose faults isolate it from another terminal, or None."""
     n, terminals = topology.nodes, int(is_terminal.sum())
     if terminals < 2 or faults > n - 2:
         return None
@@ -134,7 +134,7 @@ def _batches(pieces: Iterable[Lanes]) -> Iterator[Lanes]:
 
 
 def _all_sets(source: int, n: int, faults: int, sets: int) -> Iterator[Lanes]:
-    """Yield every set of `faults` nodes without the source.
+    """Yield every set of `faults` nodes that does not contain the source.
 
     Set number r is {c_1 < … < c_f} with r = Σ C(c_i, i): the combinatorial number system.
     """
@@ -151,7 +151,7 @@ def _all_sets(source: int, n: int, faults: int, sets: int) -> Iterator[Lanes]:
 
 
 def _sample_size(n: int, sources: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return (evenly spaced sources int32[…], number of random sets for each) for a sample of about SAMPLE_WORK."""
+    """Return evenly spaced sources, int32[…], and the number of random sets for each, for a sample of SAMPLE_WORK."""
     searches = max(1, SAMPLE_WORK // n)
     step = -(-len(sources) * 2 * NEAR_SETS // searches)
     sampled = sources[::step]
@@ -159,13 +159,13 @@ def _sample_size(n: int, sources: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _near_sets(topology: Topology, source: int, faults: int) -> np.ndarray:
-    """Return int32[B, faults]: sets of `faults` neighbours of the source, at most NEAR_SETS of them."""
+    """Return at most NEAR_SETS sets of `faults` neighbours of the source, int32[B, faults]."""
     near = np.setdiff1d(topology.ports[source], [NO_PORT]).tolist()
     return np.array(list(islice(combinations(near, faults), NEAR_SETS)), np.int32).reshape(-1, faults)
 
 
 def _sample(near: dict[int, np.ndarray], n: int, faults: int, drawn: int) -> Iterator[Lanes]:
-    """For each source, yield its near sets, and `drawn` further sets of other nodes, uniformly at random (Floyd)."""
+    """Yield the near sets of each source, and `drawn` sets of other nodes, uniformly at random (Floyd's algorithm)."""
     random = np.random.Generator(np.random.Philox(SAMPLE_SEED))
     for source, choices in near.items():
         others = np.empty((drawn, faults), np.int32)

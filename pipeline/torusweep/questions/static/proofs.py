@@ -1,7 +1,7 @@
 """Transitivity and bounds of the bisection width for a block of networks, by the same proofs as for one network.
 
-Arrays decide what most networks of a run share: degrees that differ, no translations, cuts across the
-addresses, the spectrum. METIS partitions each network. The few networks that remain are measured alone.
+Array operations decide the cases that most networks of a run share: degrees differ, there are no translations, and
+the bounds are a cut across the addresses and the spectrum. METIS partitions each network. The rest is measured alone.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ AT_ONCE = 1 << 22  # entries of Laplacians whose eigenvalues are computed togeth
 
 
 def may_prove(planned: Plan) -> bool:
-    """Whether networks of this plan can be decided together: undirected, small, with all links alike."""
+    """Return whether networks of this plan can be decided together: undirected, small, with all links alike."""
     alike = len(set(planned.bandwidths)) <= 1 and len(set(planned.latencies)) <= 1
     return alike and 1 < planned.nodes <= DENSE_NODES and not planned.directed and planned.bisection is None
 
 
 def can_prove(numbers: BlockNumbers) -> np.ndarray:
-    """bool[B]: which networks, of those that `may_prove` accepts, have all nodes and no parallel links."""
+    """Return bool[B]: whether a network that `may_prove` accepts has all its nodes and no parallel links."""
     heads = np.sort(numbers.block.ports, axis=2)
     parallel = ((heads[:, :, 1:] == heads[:, :, :-1]) & (heads[:, :, 1:] != NO_PORT)).any(axis=(1, 2))
     if numbers.block.capacity is not None:
@@ -36,7 +36,7 @@ def can_prove(numbers: BlockNumbers) -> np.ndarray:
 
 
 def transitivity(numbers: BlockNumbers) -> tuple[np.ndarray, list[Any]]:
-    """Return (bool[B]: networks whose degrees decide their transitivity, the values of the columns for these)."""
+    """Return which networks are proved intransitive by their degrees, bool[B], and their values of the columns."""
     degrees, present = numbers.degrees, numbers.present
     ends = degrees[:, :, None], degrees[np.arange(numbers.many)[:, None, None], numbers.block.ports]
     decided = degrees.max(axis=1) > degrees.min(axis=1)
@@ -49,7 +49,7 @@ def transitivity(numbers: BlockNumbers) -> tuple[np.ndarray, list[Any]]:
 
 
 def bisection(numbers: BlockNumbers, connectivity: np.ndarray, alike: np.ndarray) -> tuple[np.ndarray, list[list[Any]]]:
-    """Return (bool[B]: networks whose bounds are found, the values of each network's columns).
+    """Return whether each network's bounds were found, bool[B], and the values of each network's columns.
 
     connectivity  edge connectivity, a lower bound of every cut
     alike         bool[B]: the networks to decide
@@ -92,7 +92,7 @@ def bisection(numbers: BlockNumbers, connectivity: np.ndarray, alike: np.ndarray
 
 
 def has_translations(numbers: BlockNumbers) -> np.ndarray:
-    """bool[B]: whether a cyclic shift of a digit is an automorphism, which gives better bounds."""
+    """Return bool[B]: whether a cyclic shift of a digit is an automorphism, which gives better bounds."""
     radices, ports = numbers.plan.radices, numbers.block.ports
     digits = addresses(radices)
     found = np.zeros(numbers.many, bool)
@@ -109,9 +109,9 @@ def has_translations(numbers: BlockNumbers) -> np.ndarray:
 
 
 def second_eigenvalues(links: np.ndarray) -> np.ndarray:
-    """Return float64[B]: lower bounds of λ₂ of the Laplacian, equal to those of `second_eigenvalue`.
+    """Return lower bounds of λ₂ of the Laplacian, float64[B], equal to those of `bisection.second_eigenvalue`.
 
-    links   bool[B, N, N], from node to node, symmetric. N is at most DENSE_NODES
+    links   symmetric matrices, bool[B, N, N]: whether two nodes have a link. N is at most DENSE_NODES
     """
     degrees = links.sum(axis=2)
     blocks = -links.astype(float)

@@ -1,9 +1,9 @@
-"""The row of the table `static`, and its measures: groups of columns that are computed together, or left out.
+"""The row of the table `static`, and its measures: groups of columns that are computed together or left out together.
 
 Each property has its own module. The properties share the channel matrix, the proved automorphisms and their
 orbits, which are computed here once, when a measure first needs them.
 
-The path lengths of a paper's routing for its network are measured here, too.
+For networks with a routing of their own, as published, path lengths under this routing are measured here, too.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ NOT_MEASURED = "not measured"
 
 
 class RoutedNumbers(NamedTuple):
-    """Path lengths in hops over all N² pairs, including each node with itself at 0 hops."""
+    """Path lengths in hops under a routing, over all N² pairs, including each node with itself at 0 hops."""
 
     diameter: int
     mean: float
@@ -56,9 +56,9 @@ class RoutedNumbers(NamedTuple):
 def routed_distances(topology: Topology, *, use_symmetry: bool) -> RoutedNumbers | None:
     """Return the longest and mean path of the network's own routing; None without such a routing, or above MAX_PAIRS.
 
-    For a regular routing (`SourceRouting.regular`, checked), the routes of one source of each cell are followed;
-    without use_symmetry, or for other routings, those of every source. The limit counts the pairs of one source
-    of each cell in either case. Every node of such a network is a terminal.
+    With use_symmetry and a regular routing (`SourceRouting.regular`, checked), the routes of one source of each cell
+    are followed, otherwise those of every source. In both cases, the limit counts the pairs of one source of each cell.
+    Every node of such a network is a terminal.
     """
     name = own_routing(topology.family)
     if name is None:
@@ -83,7 +83,7 @@ def routed_distances(topology: Topology, *, use_symmetry: bool) -> RoutedNumbers
 
 
 class Measured:
-    """A network without its failed nodes, and values that several measures share, each computed once when needed.
+    """A network without its failed nodes, and values that several measures share, each computed when first needed.
 
     measures  names of the chosen measures
     """
@@ -126,7 +126,7 @@ class Measured:
 
     @cached_property
     def connectivity(self) -> tuple[int | None, str]:
-        """Edge connectivity and its method, with the known symmetries: the declared ones, or those of transitivity."""
+        """Edge connectivity and its method, from the symmetries found for transitivity, or the declared ones."""
         nodes, links = self.orbits, None
         if "transitivity" in self.measures:
             nodes, links = self.transitivity.nodes, self.transitivity.links
@@ -136,7 +136,7 @@ class Measured:
 
 
 class NetworkNumbers(BlockNumbers):
-    """The numbers of one network, as a block of one network."""
+    """A block that contains one network."""
 
     def __init__(self, network: Measured, how: How) -> None:
         super().__init__([network.topology.spelling], alone(network.topology), how)
@@ -181,9 +181,9 @@ def _own_routing(network: Measured) -> Iterable[Any]:
 
 
 class StaticMeasure(NamedTuple):
-    """Columns of the table `static` that are computed together, or left out together.
+    """Columns of the table `static` that are computed together or left out together.
 
-    values   maps a network to values in the order of the columns; for measure distances, it also accepts a block
+    values   maps a network to values in the order of the columns; for the measure `distances`, also a block
     """
 
     meaning: str
@@ -229,7 +229,7 @@ MEASURES = {
 
 
 def measures_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Return the measures with these names, each once and in the order of MEASURES; all for no names or `all`.
+    """Return the named measures, each once and in the order of MEASURES; all measures for no names or `all`.
 
     names   a list, or a text with commas, as in requests
     Raises BadInput for an unknown measure.
@@ -249,7 +249,7 @@ def _named_in(text: str) -> tuple[str, ...]:
 
 
 def lacking(choice: Any, columns: Iterable[str]) -> list[str]:
-    """Return the measures that columns need and a configuration's section `static` (a `Choice` or "none") omits."""
+    """Return the measures that `columns` need, but a configuration's section `static` (a `Choice` or "none") omits."""
     chosen = () if choice == "none" else measures_of(None if choice is None else choice.measures)
     needed = set(columns)
     return [name for name, measure in MEASURES.items() if name not in chosen and needed.intersection(measure.columns)]
@@ -273,7 +273,7 @@ def static_record(
     measures      names of MEASURES; None for all. The columns of other measures are null, and `notes` names them
 
     The values depend only on the network and fault_nodes, not on backend, threads, use_symmetry or other measures. The
-    exception is edge_connectivity_method: with transitivity, more symmetries are known.
+    exception is edge_connectivity_method, since measuring transitivity may find more symmetries.
     Raises BadInput if fault_nodes does not fit the network, and for an unknown measure.
     """
     wanted, how = measures_of(measures), How(backend, use_symmetry, threads)

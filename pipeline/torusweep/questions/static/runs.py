@@ -63,7 +63,7 @@ def static_of_block(networks: Sequence[Planned], request: Any, how: How) -> pa.T
 
 
 def described(numbers: BlockNumbers) -> Iterator[tuple[dict[str, int], Sequence[str]]]:
-    """Yield (whole-number parameters, notes) of each network, which arrays do not contain."""
+    """Yield (whole-number parameters, notes) of each network; the block's arrays do not contain these."""
     place = 0
     for topology in numbers.topologies:
         if isinstance(topology, str):
@@ -78,7 +78,7 @@ def described(numbers: BlockNumbers) -> Iterator[tuple[dict[str, int], Sequence[
 
 
 def _proved(numbers: BlockNumbers, measures: Sequence[str], links: Any, method: Any) -> dict[str, list[Any]]:
-    """Return the requested columns among those of connectivity and of PROVED."""
+    """Return the columns of the requested measures among connectivity and PROVED."""
     alike = can_prove(numbers)
     parts = []
     if "transitivity" in measures:
@@ -100,7 +100,7 @@ def _proved(numbers: BlockNumbers, measures: Sequence[str], links: Any, method: 
 
 
 def connectivity(numbers: BlockNumbers) -> tuple[np.ndarray, np.ndarray]:
-    """(int64[B], object[B]): edge connectivity, and the method that would give it for the network alone."""
+    """Return the edge connectivity, int64[B], and the method that would find it for the network alone, object[B]."""
     block, works, present = numbers.block, numbers.works, numbers.present
     links = edge_connectivity(block.ports, numbers.at_nodes, block.capacity, threads=numbers.how.threads)
     least = np.where(works, numbers.degrees, np.iinfo(np.int64).max).min(axis=1)
@@ -121,7 +121,7 @@ def connectivity(numbers: BlockNumbers) -> tuple[np.ndarray, np.ndarray]:
 
 
 def notes_of(run: SeedRun) -> Callable[[int], Sequence[str]]:
-    """Return a function from a seed to its network's notes. If notes differ only in the seed, it is substituted."""
+    """Return a function from a seed to its network's notes. If notes differ only in the seed, the seed is replaced."""
 
     def planned(seed: int) -> Sequence[str]:
         return plan(of_seed(run.before, seed))[1].notes

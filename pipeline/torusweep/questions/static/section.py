@@ -58,7 +58,7 @@ DISTANCE = Chart(
 
 
 def section(tables: Tables) -> Chapter | None:
-    """Return the chapter on the table `static`: charts, families, networks and pictures; None without rows."""
+    """Return the chapter on the table `static`: charts, families, networks and pictures. Return None without rows."""
     networks = distinct(tables)
     if not networks:
         return None
@@ -90,7 +90,7 @@ def _charts(networks: StoredRows) -> list[str | list[Panel]]:
 
 
 def largest_for_cost(rows: Iterable[Record], size: str = "nodes") -> list[dict[str, Any]]:
-    """Return the Pareto front of large size (the column `size`) and low cost, ordered by size."""
+    """Return the Pareto front of high size (the column `size`) and low cost, ordered by size."""
     front: list[dict[str, Any]] = []
     priced = [row for row in rows if row["cost"] is not None]
     for row in sorted(priced, key=lambda row: (-row[size], row["cost"], row["topology"])):
@@ -211,7 +211,7 @@ def _pictures(families: list[str]) -> str:
 
 
 def _image(network: Topology) -> str:
-    """Embed a picture as a data URL in one element: as separate elements, its lines would be half of the report's."""
+    """Embed a picture as one element with a data URL; as separate elements, its lines would be half of the report."""
     colours = f"svg{{color:{LIGHT.ink}}}@media(prefers-color-scheme:dark){{svg{{color:{DARK.ink}}}}}"
     picture = svg_picture(network).replace("><title>", f"><style>{colours}</style><title>", 1)
     data = base64.b64encode(picture.encode()).decode()

@@ -90,7 +90,7 @@ class Static(Record):
 
     @property
     def no_picture(self) -> Static:
-        """The same answer, which prints without a picture."""
+        """The same answer, without a picture when printed."""
         return replace(self, picture=False)
 
     def said(self) -> Row:
@@ -120,7 +120,7 @@ def describe(
     ]
     | None = None,
 ) -> Static:
-    """Static properties of a network: size, distances, connectivity, bisection, symmetry; and a small picture.
+    """Compute size, distances, connectivity, bisection and symmetry of a network, and draw a small picture.
 
     >>> import torusweep as ts
     >>> ts.network("torus(k=4, n=2)").static().bisection_upper
@@ -185,7 +185,7 @@ class StaticQuestion(Question):
         self.Choice = create_model("Static", __base__=_Chosen, **chosen)
 
     def left_out(self, said: Any) -> dict[str, tuple[str, ...]]:
-        """Return the measures that a section of a configuration leaves out, with their columns. Raises ValueError."""
+        """Return the measures that a configuration's section omits, with their columns, or raise ValueError."""
         known: Any = self.Choice
         choice = said if said in (None, "none") else known.model_validate(said)
         columns = [column.name for column in STATIC]
@@ -198,7 +198,7 @@ class StaticQuestion(Question):
             yield self.Request(fault_nodes, None if measures == measures_of(None) else ", ".join(measures))
 
     def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
-        """Whether the answer is quick: the network is small, or its symmetry lets one node per orbit suffice."""
+        """Return whether the answer is quick: the network is small, or one source for each orbit suffices."""
         if network is None or not use_symmetry or "fault_nodes" in values:
             return False
         searches_little = network.plan.symmetries is not no_symmetries or network.plan.nodes <= SMALL
@@ -224,7 +224,7 @@ class StaticQuestion(Question):
 
 
 def _seconds(planned: Plan, fault_nodes: int | None, chosen: str | Iterable[str] | None) -> float:
-    """Estimate the seconds for a row. Declared symmetry makes searches negligible next to proofs and reading links."""
+    """Estimate the seconds for a row. With declared symmetry, proofs and reading links outweigh the searches."""
     arcs, measures = planned.nodes * max(planned.degree, 1), measures_of(chosen)
     costs = [READING, *(READING_FOR[name] for name in measures if name in READING_FOR)]
     seconds = sum(once + each * arcs for once, each in costs)

@@ -1,4 +1,4 @@
-"""What is printed of a network's static properties beside columns: link classes, distances as bars, a picture."""
+"""Printed parts of a network's static properties that are not columns: link classes, distances as bars, a picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_ROWS = 24  # bars of the distribution of distances
 
 
 def said_of(record: dict[str, Any], network: Topology) -> dict[str, str | None]:
-    """Return the link classes, unless their bandwidth and latency are 1, and the bounds of the bisection as texts."""
+    """Return as texts the bounds of the bisection, and the link classes unless their bandwidth and latency are 1."""
     lower, upper = (record[f"bisection_{name}"] for name in ("lower", "upper"))
     bounds = ["?" if bound is None else f"{bound:,}" for bound in dict.fromkeys((lower, upper))]
     classes = ""
@@ -30,7 +30,7 @@ def said_of(record: dict[str, Any], network: Topology) -> dict[str, str | None]:
 
 
 def print_below(console: Console, histogram: Sequence[int], drawn: Topology | None) -> None:
-    """Print a bar for each distance (neighbouring ones share a bar if there are too many), and a network's picture."""
+    """Print a bar for each distance (if there are too many, for each range of distances), and a network's picture."""
     if len(histogram) > 1:
         step = -(-len(histogram) // MAX_ROWS)
         bars = []
