@@ -297,8 +297,8 @@ def time_of_cut(network, cut, operation, root):
             leaving[cut[tail] if down else cut[head]] += links
     for own in [cut[root]] if rooted else sets:
         expect(leaving[own] > 0, "expected links between the sets")
-    if operation == "all_reduce":  # 2p − 2 messages a flit tell p sets of all others (Harary & Schwenk 1974)
-        return Fraction(2 * len(sets) - 2, leaving.total())
+    if operation == "all_reduce":  # a flit leaves each set; p sets need 2p − 2 in all (Harary & Schwenk 1974)
+        return max(Fraction(2 * len(sets) - 2, leaving.total()), Fraction(1, min(leaving.values())))
     expect(len(sets) == 2, "expected a cut of two sets")
     if rooted:
         return Fraction(1, leaving[cut[root]])

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,19 @@ def test_it_reads_an_edge_list_with_parallel_links(tmp_path: Path, monkeypatch: 
     text = network.collective("all_reduce", algorithms="optimum").certificate
     assert json.loads(text)["claim"]["at_most"] == "1/2"  # two spanning trees of four links (Nash-Williams 1961)
     check.check(text)
+
+
+def test_a_narrow_cut_of_one_way_links_proves_all_that_the_answer_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Three links join the halves, but only 2 → 0 leads back: every flit takes a cycle there, not two of three."""
+    monkeypatch.chdir(tmp_path)
+    links = [(0, 1), (1, 0), (2, 3), (3, 2), (0, 2), (1, 3), (2, 0)]
+    Path("narrow.edgelist").write_text("\n".join(f"{tail} {head}" for tail, head in links), encoding="utf-8")
+    answer = ts.network('graph(path="narrow.edgelist", directed=true)').collective("all_reduce", algorithms="optimum")
+    halves = [set(half) for size in range(1, 4) for half in combinations(range(4), size)]
+    narrowest = min(sum(tail in half and head not in half for tail, head in links) for half in halves)
+    claim = json.loads(answer.certificate)["claim"]
+    assert (claim["at_least"], answer.bound, narrowest) == ("1", 1, 1)
+    check.check(answer.certificate)
 
 
 TRIANGLE = {(0, 1): 1, (1, 2): 1, (0, 2): 1}

@@ -183,6 +183,15 @@ def test_the_best_number_of_pieces(size, bandwidth, latency):
     assert cost.seconds(size, LinkSpeed(bandwidth, latency)) == pytest.approx(min(times.values()))
 
 
+def test_both_halves_go_round_a_one_way_ring_in_its_direction():
+    """No cycle passes all nodes. By number, the hops 0 → 2 → 1, 1 → 2, 2 → 3, 3 → 0 take each channel once."""
+    one_way = network(4, [(0, 2), (1, 2), (2, 1), (2, 3), (3, 0), (3, 2)], directed=True)
+    for operation, cycles in (("all_gather", F(3, 4)), ("reduce_scatter", F(3, 4)), ("all_reduce", F(3, 2))):
+        schedule = schedule_of(one_way, operation, "one_way_ring")
+        check(schedule, 4, 0)
+        assert cost_of(one_way, schedule).cycles == cycles
+
+
 @pytest.mark.parametrize(
     ("network", "operation", "algorithm", "words"),
     [

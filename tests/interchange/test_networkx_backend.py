@@ -43,8 +43,7 @@ def test_answers_are_networkxs(kind: type, seed: int) -> None:
         ("diameter", {"usebounds": True}),
         ("radius", {}),
         ("all_pairs_shortest_path_length", {}),
-        ("all_pairs_shortest_path_length", {"cutoff": 2}),
-        ("all_pairs_shortest_path_length", {"cutoff": 0}),
+        *(("all_pairs_shortest_path_length", {"cutoff": cutoff}) for cutoff in (2, 0, 1.5, 0.5, -0.5, -np.inf, np.inf)),
         *(("edge_betweenness_centrality", {"normalized": normalized}) for normalized in (True, False)),
         *(("betweenness_centrality", {"normalized": normalized}) for normalized in (True, False)),
     ]

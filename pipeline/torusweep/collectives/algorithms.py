@@ -21,7 +21,7 @@ from torusweep.collectives.axes import (
 from torusweep.collectives.cost import hops_of, messages_of
 from torusweep.collectives.in_network import trees_in_network
 from torusweep.collectives.operations import IN_NETWORK, OPERATIONS, check_network, has_switches
-from torusweep.collectives.rings import ONE_EACH, ONE_WAY, one_way_ring, ring, rings
+from torusweep.collectives.rings import ONE_EACH, ONE_WAY, on_rings, one_way_ring, order_of_ranks, ring, rings
 from torusweep.collectives.schedule import Schedule, all_reduced, check_transfers, mirrored
 from torusweep.collectives.trees import (
     MOST_PACKED,
@@ -223,7 +223,10 @@ def _made(topology: Topology, operation: str, algorithm: Algorithm, root: int) -
         return mirrored(_make(algorithm.spread, reversed_network(topology), root))
     if operation == "all_gather":
         return _make(algorithm.gather, topology)
-    scattering = mirrored(_make(algorithm.gather, reversed_network(topology)))
+    if topology.directed and algorithm.gather is one_way_ring:  # whose order may suit one direction only
+        scattering = mirrored(on_rings(topology, [order_of_ranks(topology)[::-1]]))
+    else:
+        scattering = mirrored(_make(algorithm.gather, reversed_network(topology)))
     return scattering if operation == "reduce_scatter" else all_reduced(scattering, _make(algorithm.gather, topology))
 
 

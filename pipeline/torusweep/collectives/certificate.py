@@ -67,7 +67,8 @@ def _cut_of(topology: Topology, operation: str, root: int, proof: Cut | Partitio
     tail, head, _ = topology.arcs
     crosses, links = part[tail] != part[head], links_of(topology)
     if operation == "all_reduce":
-        return part.tolist(), Fraction(2 * int(part.max()), int(links[crosses].sum()))
+        leaving = np.bincount(part[tail[crosses]], links[crosses])
+        return part.tolist(), max(Fraction(2 * int(part.max()), int(leaving.sum())), Fraction(1, int(leaving.min())))
     from_side = part[head if operation in ("reduce_scatter", "reduce") else tail]
     sides = [int(part[root])] if OPERATIONS[operation].rooted else [0, 1]
     through = [int(links[crosses & (from_side == side)].sum()) for side in sides]

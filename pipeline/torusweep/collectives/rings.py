@@ -260,7 +260,7 @@ def one_way_ring(topology: Topology) -> Schedule:
     Source: Patarasuk & Yuan 2009.
     """
     order = order_of_ranks(topology)
-    return _on_rings(topology, [order])._replace(ring=order)
+    return on_rings(topology, [order])._replace(ring=order)
 
 
 def ring(topology: Topology) -> Schedule:
@@ -268,7 +268,7 @@ def ring(topology: Topology) -> Schedule:
     if topology.directed:
         raise BadInput(f"{topology.spelling}: {ONE_WAY}")
     order = order_of_ranks(topology)
-    return _on_rings(topology, [order, order[::-1]])._replace(ring=order)
+    return on_rings(topology, [order, order[::-1]])._replace(ring=order)
 
 
 def rings(topology: Topology) -> Schedule:
@@ -276,10 +276,11 @@ def rings(topology: Topology) -> Schedule:
     if has_switches(topology):
         raise BadInput(f"{topology.spelling}: {ONE_EACH}")
     orders = disjoint_rings(topology)
-    return _on_rings(topology, orders if topology.directed else [way for one in orders for way in (one, one[::-1])])
+    return on_rings(topology, orders if topology.directed else [way for one in orders for way in (one, one[::-1])])
 
 
-def _on_rings(topology: Topology, orders: Sequence[np.ndarray]) -> Schedule:
+def on_rings(topology: Topology, orders: Sequence[np.ndarray]) -> Schedule:
+    """All-gather on rings, each with an equal part of the data. orders: int32[R], the ranks in the order of each."""
     ranks = len(topology.terminals)
     check_transfers(len(orders) * ranks * (ranks - 1))
     return together([_gathered(ranks, order) for order in orders])

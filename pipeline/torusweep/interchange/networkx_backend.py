@@ -126,12 +126,12 @@ def radius(links: Links, e: dict[Any, int] | None = None, usebounds: bool = Fals
     return int(min((eccentricity(links) if e is None else e).values()))
 
 
-def all_pairs_shortest_path_length(links: Links, cutoff: int | None = None) -> Iterator[tuple[Any, dict[Any, int]]]:
+def all_pairs_shortest_path_length(links: Links, cutoff: float | None = None) -> Iterator[tuple[Any, dict[Any, int]]]:
     """Yield each node with {node: distance} for all nodes that it reaches; the nearest come first."""
     for source, name in enumerate(links.nodes):
         reached, counts = nodes_by_distance(links.ports, source)
         if cutoff is not None:
-            counts = counts[: max(math.floor(cutoff), 0) + 1]
+            counts = counts[: math.ceil(min(max(0, cutoff), len(counts))) + 1]  # networkx ends at the first level ≥ cutoff
         names = map(links.nodes.__getitem__, reached.tolist())
         yield name, dict(zip(names, np.repeat(np.arange(len(counts)), counts).tolist()))
 
