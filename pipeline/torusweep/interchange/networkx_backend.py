@@ -131,7 +131,9 @@ def all_pairs_shortest_path_length(links: Links, cutoff: float | None = None) ->
     for source, name in enumerate(links.nodes):
         reached, counts = nodes_by_distance(links.ports, source)
         if cutoff is not None:
-            counts = counts[: math.ceil(min(max(0, cutoff), len(counts))) + 1]  # networkx ends at the first level ≥ cutoff
+            counts = counts[
+                : math.ceil(min(max(0, cutoff), len(counts))) + 1
+            ]  # networkx ends at the first level ≥ cutoff
         names = map(links.nodes.__getitem__, reached.tolist())
         yield name, dict(zip(names, np.repeat(np.arange(len(counts)), counts).tolist()))
 

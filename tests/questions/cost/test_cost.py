@@ -152,6 +152,15 @@ def test_a_placement_in_space_is_refused():
         cost_record(build("torus(k=4, n=3)"), "2014-besta", "folded(block=[2, 2, 2])")
 
 
+def test_groups_of_boardfly_are_joined_by_circuit_switches():
+    """Of 4 groups of 32 chips, each with 64 optical ports; 21 whole rounds lead to the other 3 groups."""
+    record = cost_record(build("boardfly(groups=4)"), "2023-circuits", AUTOMATIC)
+    assert record["circuit_ports"] == 4 * 3 * 21
+    assert record["circuit_cost"] == 4 * 3 * 21 * 300
+    with pytest.raises(BadInput, match="got a cost model without circuit_switch"):
+        cost_record(build("boardfly(groups=4)"), "2014-besta", AUTOMATIC)
+
+
 def test_faces_of_cubes_are_joined_by_circuit_switches():
     """Every + face of a cube of 4³ has 16 links in each of three directions: 2 ports each."""
     record = cost_record(build("cube_pod(x=[1, 2, 0], y=[0, 1, 2], z=[0, 2, 1])"), "2023-circuits", AUTOMATIC)

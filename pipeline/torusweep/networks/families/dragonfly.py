@@ -52,10 +52,12 @@ class Grouped:
 
     size      number of routers in a group
     groups    number of groups
+    circuits  class of the links through circuit switches; None without such
     """
 
     size: int
     groups: int
+    circuits: str | None = None
 
 
 def dragonfly(
@@ -203,7 +205,7 @@ def boardfly(
         wire=wire,
         symmetries=_group_symmetries(size, groups, "palm_tree", mirror=False),
         classes=("board", "copper", "optical"),
-        structure=Grouped(size, groups),
+        structure=Grouped(size, groups, circuits="optical"),
         joined=True,
     )
 

@@ -20,7 +20,7 @@ COST = (
         "ports",
         "int64",
         "ports",
-        "ports of all routers, of any bandwidth, including those of terminals",
+        "ports of all routers, of any bandwidth, including those of terminals; a one-way link in and one out share one",
         "less",
     ),
     Column(

@@ -85,7 +85,7 @@ class CircuitSwitch(Sourced):
     classes: list[str] = Field(
         default_factory=list,
         max_length=127,
-        description="link classes that pass through circuit switches, in addition to links between faces of cubes",
+        description="link classes through circuit switches, beside faces of cubes and Boardfly's optical links",
     )
 
 

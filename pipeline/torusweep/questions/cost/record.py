@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from torusweep.errors import BadInput, printable
+from torusweep.networks.families.dragonfly import Grouped
 from torusweep.networks.families.slices import Pod
 from torusweep.networks.links import surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
@@ -101,8 +102,9 @@ def cables_of(topology: Topology, placed: Placement, model: CostModel) -> Cables
     """The network's links as cables, grouped by length and kind. A link is one cable in one or two directions."""
     sides = [int(most) + 1 for most in placed.positions.max(axis=0)]
     groups: dict[int, int] = {}
-    named = () if model.circuit_switch is None else model.circuit_switch.classes
-    switched = [kind for kind, name in enumerate(topology.plan.classes) if name in named]
+    named, structure = [] if model.circuit_switch is None else model.circuit_switch.classes, topology.plan.structure
+    circuits = structure.circuits if isinstance(structure, Grouped) else None
+    switched = [kind for kind, name in enumerate(topology.plan.classes) if name in named or name == circuits]
     for port in range(topology.ports.shape[1]):  # port by port, to limit memory
         heads = topology.ports[:, port]
         tails = np.flatnonzero((heads != NO_PORT) & (topology.directed | (np.arange(topology.nodes) < heads)))
