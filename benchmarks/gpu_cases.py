@@ -15,7 +15,6 @@ import numpy as np
 from torusweep.networks.blocks import Block, block_of_run
 from torusweep.networks.families import build
 from torusweep.networks.seed_runs import SeedRun
-from torusweep.questions.screen.lattices import representatives
 from torusweep.questions.search.wanted import Wanted, random_graph
 from torusweep.routing import routing
 from torusweep.routing.forms import SourceRouting
@@ -25,7 +24,6 @@ from torusweep_kernels.annealing import BLOCK, Quotient, anneal_chains
 from torusweep_kernels.backend import array_module
 from torusweep_kernels.blocks import measure_networks
 from torusweep_kernels.distance import all_pairs_distance
-from torusweep_kernels.lattices import measure_lattices
 from torusweep_kernels.loads import SPLITS, minimal_loads
 from torusweep_kernels.pairs import Tables, draw_pairs, pair_tables
 from torusweep_kernels.router import Batch, Router, simulate
@@ -303,16 +301,6 @@ def random_network(seed: int, place: str = "in shared memory") -> Case:
 # --- batches of networks ------------------------------------------------------------------------
 
 
-def lattices(nodes: int, dimensions: int) -> Case:
-    """All classes of lattices of a size, with loads."""
-
-    def run(backend: str, threads: int | None) -> Answer:
-        forms = np.concatenate([part.forms for part in representatives(nodes, dimensions)])
-        return tuple(measure_lattices(forms, backend=backend, threads=threads))
-
-    return Case("lattices", f"all classes of {nodes} nodes, n = {dimensions}", run)
-
-
 def blocks(spelling: str, networks: int) -> Case:
     """A network less two links, as often: distances and exact loads."""
 
@@ -360,7 +348,6 @@ def small() -> Iterator[Case]:
     yield routes("torus(radices=[6, 5])", 2000)
     yield pairs(30, 2000, 200)
     yield network((6, 5), 0.4, 300, 3)
-    yield lattices(30, 3)
     yield blocks("torus(radices=[6, 5])", 20)
     yield search(40, 4, 3, 2)
     yield random_walks("torus(radices=[6, 5])", 2000, "paths", 2)
@@ -385,7 +372,6 @@ def large() -> Iterator[Case]:
     yield large_case(network((16, 16, 16), 0.15, 1000, 64), 4096 * 1000 * 64 / 1e9)
     yield large_case(random_distance(32_768, 6))
     yield large_case(search(256, 8, 256, 16), 256 * 16 * BLOCK / 2e7)
-    yield large_case(lattices(512, 3), 30_483 / 1e6)
     yield large_case(blocks("torus(k=4, n=2)", 10**5), 0.02)
     yield large_case(blocks("torus(k=8, n=2)", 10**5), 0.1)
     yield large_case(routes("torus(k=16, n=3)", 10**7))

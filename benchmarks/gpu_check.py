@@ -12,8 +12,7 @@ and PyArrow are needed, and pytest and hypothesis for the tests that need a GPU.
 
 Estimates are for an H200. Those of distances and of the largest network follow from the bytes that they move through
 its caches and memory; loads and walks are taken as 20 times as fast as two CPU threads, batches of networks as 10⁹
-nodes times cycles per second, and lattices as 10⁶ per second, which the host limits; moves of a search are estimated
-from compiled code (benchmarks/README.md).
+nodes times cycles per second; moves of a search are estimated from compiled code (benchmarks/README.md).
 
 Exits with status 1 if anything differs or did not come to its end, and with 2 if there is no GPU.
 """

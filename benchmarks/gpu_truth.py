@@ -43,7 +43,7 @@ KERNEL = re.compile(r"__global__ void (\w+)\(")
 # functions of kernels in which one relaxed read and one relaxed store race between warps, as they are meant to
 # (docs/gpu.md); within a warp, racecheck only warns of them
 MEANT = {"blocks": "measure"}
-SHARING = ("annealing", "blocks", "distance", "lattices", "loads", "router")  # kernels whose blocks share memory
+SHARING = ("annealing", "blocks", "distance", "loads", "router")  # kernels whose blocks share memory
 PROPERTIES = (
     *("multiProcessorCount", "l2CacheSize", "persistingL2CacheMaxSize", "sharedMemPerBlockOptin"),
     *("sharedMemPerMultiprocessor", "regsPerMultiprocessor", "maxThreadsPerMultiProcessor", "totalGlobalMem"),

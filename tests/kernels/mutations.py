@@ -103,8 +103,6 @@ MUTATIONS = {
         "random walks", "atomicAdd(unreachable + own, 1ull)", "++unreachable[own]"
     ),
     "changes of flow added plainly": Mutation("routes", "atomicAdd(own + slot, each)", "own[slot] += each"),
-    "no barrier between levels of a lattice": Mutation("lattices", BARRIER, "", 3),
-    "no barrier between sums of a lattice": Mutation("lattices", BARRIER, "", 6),
     "no barrier between levels of a block": Mutation("blocks", BARRIER, "", 5),
     "no barrier between levels inwards of a block": Mutation("blocks", BARRIER, "", 6),
     "nodes of a block found at two levels in turn": Mutation("blocks", "(level + 2) % 3", "(level + 1) % 3"),
@@ -187,7 +185,6 @@ WRONG = {
         Mutation("routes", "% (unsigned int)groups * (long long)slots", "% (groups + 1u) * (long long)slots"), OVERFLOW,
     ),
     "a packet too many": (Mutation("routes", "packet < packets", "packet <= packets"), OVERFLOW),
-    "the degree of the next lattice": (Mutation("lattices", "degree[block]", "degree[block + 1]"), OVERFLOW),
     "the load of the next channel of a block": (
         Mutation("blocks", "load[at * width + channel] =", "load[at * width + channel + 1] ="), OVERFLOW,
     ),

@@ -13,7 +13,6 @@ from torusweep_kernels.blocks import gpu as blocks_gpu
 from torusweep_kernels.blocks import measure_networks
 from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.distance import gpu as distance_gpu
-from torusweep_kernels.lattices import measure_lattices
 from torusweep_kernels.loads import SPLITS, minimal_loads
 from torusweep_kernels.loads import gpu as loads_gpu
 from torusweep_kernels.pairs import draw_pairs, pair_tables
@@ -144,11 +143,6 @@ def blocks(backend: str) -> Arrays:
     return [array for array in found if array is not None]
 
 
-def lattices(backend: str) -> Arrays:
-    forms = np.array([[[40, 7], [0, 3]], [[64, 1], [0, 2]], [[5, 4], [0, 1]], [[1, 0], [0, 1]]])
-    return [array for some in (True, False) for array in measure_lattices(forms, loads=some, backend=backend)]
-
-
 def annealing(backend: str) -> Arrays:
     starts = [start(40, 4, 2, seed) for seed in range(2)]
     found = anneal_chains(starts, np.full(1, 2.0), Goal(4, 16, 0), chains=range(2), backend=backend)
@@ -196,7 +190,6 @@ CASES: dict[str, tuple[str, Case, int]] = {
     "many walks": ("walks/walks.cu", many_walks, 1),
     "random walks": ("walks/walks.cu", random_walks, 1),
     "routes": ("routes/runs.cu", routes, 1),
-    "lattices": ("lattices/measure.cu", lattices, 1),
     "blocks": ("blocks/measure.cu", blocks, 1),
     "annealing": ("annealing/anneal.cu", annealing, 1),
     "router": ("router/router.cu", router, 1),

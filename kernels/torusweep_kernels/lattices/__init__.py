@@ -46,7 +46,7 @@ def measure_lattices(
 
     forms    int32[B, n, n]  Hermite normal forms, n ≤ 6, of at most 2²⁰ nodes each
     loads    whether to compute the loads, too, which is about three times the work
-    backend  auto, numpy, numba or cupy; results are the same to the bit. auto is numba, fast enough for most spaces
+    backend  numpy: the specification; auto, numba and cupy: compiled for the CPU. The results are the same to the bit
     threads  CPU threads of numba; by default all that it may use. The result does not depend on it
 
     Links are those of `torusweep.networks.families.lattices.lattice`: a generator that is 0, or equals an earlier one
@@ -57,7 +57,8 @@ def measure_lattices(
     """
     forms = np.ascontiguousarray(forms, np.int32)
     check(forms)
-    chosen = backends.resolve("numba" if backend == "auto" else backend)
+    chosen = backends.resolve(backend)
+    chosen = backends.resolve("numba") if chosen == "cupy" else chosen
     if not len(forms):
         return Properties(np.zeros(0, np.int32), np.zeros((0, 1), np.int32), np.zeros((0, forms.shape[1] * loads)))
     used = 1 if chosen == "numpy" else thread_count(threads)  # to count threads is to import Numba
@@ -74,8 +75,7 @@ def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None
     greatest last but one, and so on, then the least entries, column by column from the last.
 
     forms    int32[B, n, n]  as for `measure_lattices`
-    backend  auto or numba: compiled; numpy: the specification. cupy is not available
-    threads  as for `measure_lattices`
+    backend, threads  as for `measure_lattices`
     """
     forms = np.ascontiguousarray(forms, np.int32)
     check(forms)
@@ -143,7 +143,7 @@ def circulant_class_sizes(
 
     steps    int32[B, k]  steps of each graph, ascending, from 1 to N/2
     nodes    N, at most 2²⁰
-    backend  auto or numba: compiled; numpy: the specification. cupy is not available
+    backend  as for `measure_lattices`
     threads  CPU threads of numba; by default all that it may use. The result does not depend on it
 
     Raises ValueError for arrays that are no step sets.

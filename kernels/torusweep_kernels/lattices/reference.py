@@ -1,4 +1,4 @@
-"""Specification of `torusweep_kernels.lattices`: all lattices of a batch, level by level, with NumPy or CuPy.
+"""Specification of `torusweep_kernels.lattices`: all lattices of a batch, level by level, with NumPy.
 
 Classes are found with Python's integers, from all images of a form or of a step set.
 """
@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from torusweep_kernels.backend import host
-
 ENTRIES = 2**21  # nodes of the lattices measured at once, about 200 bytes each
 
 
-def measure(forms: np.ndarray, loads: bool, threads: int, xp: Any = np) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def measure(forms: np.ndarray, loads: bool, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Specification of `measure_lattices`: (degree, histogram int32[B, N/2 + 1], load)."""
     nodes = np.diagonal(forms, axis1=1, axis2=2).astype(np.int64).prod(axis=1)
     width = int(nodes.max()) // 2 + 1
@@ -25,69 +23,69 @@ def measure(forms: np.ndarray, loads: bool, threads: int, xp: Any = np) -> tuple
     for size in np.unique(nodes).tolist():
         alike, rows = np.flatnonzero(nodes == size), max(1, ENTRIES // size)
         for some in (alike[first : first + rows] for first in range(0, len(alike), rows)):
-            degree[some], histogram[some, : size // 2 + 1], load[some] = measure_alike(forms[some], size, loads, xp)
+            degree[some], histogram[some, : size // 2 + 1], load[some] = measure_alike(forms[some], size, loads)
     return degree, histogram, load
 
 
-def measure_alike(forms: np.ndarray, nodes: int, loads: bool, xp: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def measure_alike(forms: np.ndarray, nodes: int, loads: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Measure lattices that all have `nodes` nodes."""
     lattices, n = forms.shape[:2]
-    forms = xp.asarray(forms.astype(np.int64))
-    ports = [move(forms, nodes, j, sign, xp) for j in range(n) for sign in (1, -1)]  # int64[B, N] each
-    kept = distinct([port[:, 0] for port in ports], xp)
-    distance = xp.full((lattices, nodes), -1, np.int64)
+    forms = forms.astype(np.int64)
+    ports = [move(forms, nodes, j, sign) for j in range(n) for sign in (1, -1)]  # int64[B, N] each
+    kept = distinct([port[:, 0] for port in ports])
+    distance = np.full((lattices, nodes), -1, np.int64)
     distance[:, 0] = 0
     count = (distance == 0).astype(np.float64)
-    histogram = xp.zeros((lattices, nodes // 2 + 1), np.int32)
+    histogram = np.zeros((lattices, nodes // 2 + 1), np.int32)
     histogram[:, 0] = 1
     level = 0
     while bool((distance == level).any()):
-        paths = xp.zeros((lattices, nodes))
+        paths = np.zeros((lattices, nodes))
         for port, keep in zip(ports, kept):  # v is reached from v + port: the ports of a node are closed under negation
-            nearer = keep[:, None] & (xp.take_along_axis(distance, port, 1) == level)
-            paths = paths + xp.where(nearer, xp.take_along_axis(count, port, 1), 0.0)
+            nearer = keep[:, None] & (np.take_along_axis(distance, port, 1) == level)
+            paths = paths + np.where(nearer, np.take_along_axis(count, port, 1), 0.0)
         found = (distance < 0) & (paths > 0)
         level += 1
-        distance, count = xp.where(found, level, distance), xp.where(found, paths, count)
+        distance, count = np.where(found, level, distance), np.where(found, paths, count)
         if level <= nodes // 2:
             histogram[:, level] = found.sum(axis=1)
     degree = sum(keep.astype(np.int32) for keep in kept)
     if not loads:
-        return host(degree), host(histogram), np.zeros((lattices, 0))
+        return degree, histogram, np.zeros((lattices, 0))
     unit = 1 / count
     for here in range(level - 2, -1, -1):
-        total = farther(ports, kept, distance, unit, here, xp)
-        unit = xp.where(distance == here, (1 + count * total) / count, unit)
-    load = xp.zeros((lattices, n))
+        total = farther(ports, kept, distance, unit, here)
+        unit = np.where(distance == here, (1 + count * total) / count, unit)
+    load = np.zeros((lattices, n))
     for j in range(n):
-        onward = kept[2 * j][:, None] & (xp.take_along_axis(distance, ports[2 * j], 1) == distance + 1)
-        carried = xp.where(onward, count * xp.take_along_axis(unit, ports[2 * j], 1), 0.0)
-        load[:, j] = sum_in_pairs(carried, xp) / nodes
-    return host(degree), host(histogram), host(load)
+        onward = kept[2 * j][:, None] & (np.take_along_axis(distance, ports[2 * j], 1) == distance + 1)
+        carried = np.where(onward, count * np.take_along_axis(unit, ports[2 * j], 1), 0.0)
+        load[:, j] = sum_in_pairs(carried) / nodes
+    return degree, histogram, load
 
 
-def farther(ports: list[Any], kept: list[Any], distance: Any, unit: Any, here: int, xp: Any) -> Any:
+def farther(ports: list[Any], kept: list[Any], distance: Any, unit: Any, here: int) -> Any:
     """Return float64[B, N]: the sum of unit over each node's neighbours at distance here + 1."""
-    total = xp.zeros(unit.shape)
+    total = np.zeros(unit.shape)
     for port, keep in zip(ports, kept):
-        onward = keep[:, None] & (xp.take_along_axis(distance, port, 1) == here + 1)
-        total = total + xp.where(onward, xp.take_along_axis(unit, port, 1), 0.0)
+        onward = keep[:, None] & (np.take_along_axis(distance, port, 1) == here + 1)
+        total = total + np.where(onward, np.take_along_axis(unit, port, 1), 0.0)
     return total
 
 
-def sum_in_pairs(rows: Any, xp: Any) -> Any:
+def sum_in_pairs(rows: Any) -> Any:
     """Return float64[B]: sums of rows in a fixed order: neighbours, then neighbours of these sums, and so on."""
     while rows.shape[1] > 1:
-        wide = xp.zeros((rows.shape[0], (rows.shape[1] + 1) // 2 * 2))
+        wide = np.zeros((rows.shape[0], (rows.shape[1] + 1) // 2 * 2))
         wide[:, : rows.shape[1]] = rows
         rows = wide[:, 0::2] + wide[:, 1::2]
     return rows[:, 0]
 
 
-def move(forms: Any, nodes: int, j: int, sign: int, xp: Any) -> Any:
+def move(forms: Any, nodes: int, j: int, sign: int) -> Any:
     """Return int64[B, N]: the node at v + sign · e_j, for each node v."""
     n = forms.shape[1]
-    rest = xp.zeros((len(forms), 1), np.int64) + xp.arange(nodes)
+    rest = np.zeros((len(forms), 1), np.int64) + np.arange(nodes)
     digits = []
     for i in range(n):
         side = forms[:, i, i][:, None]
@@ -102,7 +100,7 @@ def move(forms: Any, nodes: int, j: int, sign: int, xp: Any) -> Any:
     return number
 
 
-def distinct(heads: list[Any], xp: Any) -> list[Any]:
+def distinct(heads: list[Any]) -> list[Any]:
     """Return bool[B] for each port of node 0: whether it leads to another node, and no earlier port leads there."""
     kept = []
     for p, head in enumerate(heads):
