@@ -1,7 +1,7 @@
-"""Prove a verdict on deadlock: by an order of the channels that all dependencies follow, or by packets that deadlock.
+"""Prove a verdict on deadlock by an order of the channels that all dependencies follow, or by packets that deadlock.
 
-certify/check.py derives the routes of dimension order on tori and meshes under none or dateline. For other routings and
-rules the certificate lists the possible hops at each place, as tables whose digest stands for the routing.
+certify/check.py derives the routes of dimension order on tori and meshes, under the rules none and dateline. For other
+routings and rules, the certificate lists the hops at each place, as tables whose digest stands for the routing.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Tables = list[list[list[int] | list[list[int]]]]
 
 
 def certified_case(topology: Topology, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> Case:
-    """Return the case to certify. Raises BadInput if the checker does not know the network, or the rule is unfit."""
+    """Return the case to certify. Raises BadInput if the checker does not know the network, or for an unfit rule."""
     check_derived(topology)
     return deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
 
 
 def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> str:
-    """Return the certificate. Raises BadInput if the verdict has no such proof, Refused for too many routes."""
+    """Return the certificate. Raises BadInput if no certificate can prove the verdict, Refused for too many routes."""
     case = certified_case(topology, routing, vc_rule, virtual_channels)
     claim: dict[str, Any] = {"topology": topology.spelling, "routing": case.routing, "vc_rule": case.vc_rule}
     claim["virtual_channels"] = virtual_channels
@@ -80,7 +80,8 @@ def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual
 
 
 def _listed(table: TableRouting) -> Tables:
-    """For packets to each node: the nodes of the places N, N + 1, …, and hops (place, place, class of the channel).
+    """Return, for packets to each node, the nodes of the places N, N + 1, … and the hops (place, place, channel's
+    class).
 
     Packets enter at the places 0 … N − 1, which are the nodes, and leave at the place of their destination.
     """

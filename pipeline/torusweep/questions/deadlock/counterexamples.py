@@ -2,10 +2,10 @@
 
 For each channel of the cycle, one packet holds that channel and requests the next.
 
-If packets have to travel to their channels, they enter together, and none meets another on its way. Each packet makes
+If packets must travel to their channels, they enter together, and none meets another on its way. Each packet makes
 the same number of hops before it holds its channel of the cycle. No two packets share a source, or a link before the
-cycle, and none of these links is in the cycle. So each packet travels as in an empty network, whatever its length,
-and all reach their channels at the same time. Each then requests the next one.
+cycle, and these links are not in the cycle. So each packet travels as in an empty network, whatever its length,
+and all packets reach their channels at the same time. Each packet then requests the next channel.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ BLOCK = 1 << 12  # destinations tried at a time
 
 
 class Together(NamedTuple):
-    """A deadlock. cycle: int64[L], channels (node · W + channel) in order; packets: the holder of each, in words."""
+    """A deadlock. cycle: int64[L], channels (node · W + channel) in order; packets: each channel's holder, in words."""
 
     cycle: np.ndarray
     packets: list[str]
 
 
 class _Starts(NamedTuple):
-    """Beginnings of R routes. source, destination: int64[R]; channel: int64[R, M], one per hop, −1 after the last."""
+    """Beginnings of R routes. source, destination: int64[R]; channel of each hop: int64[R, M], −1 after the last."""
 
     source: np.ndarray
     destination: np.ndarray
@@ -47,8 +47,9 @@ class _Starts(NamedTuple):
 def entering_together(routing: SourceRouting | TableRouting, rule: Rule, virtual_channels: int) -> Together | None:
     """Find packets that enter an empty network together and then wait for each other in a circle for ever.
 
-    Returns None if no such packets have at most DEEPEST hops before the cycle. It does not search two passes, bubble
-    flow control, classes of several virtual channels (a packet would have to fill each), or too many pairs.
+    Returns None if no such packets have at most DEEPEST hops before the cycle. It also returns None, without a search,
+    for two passes, bubble flow control, classes of several virtual channels (a packet would have to fill each), or many
+    pairs.
     """
     terminals = np.unique(routing.topology.terminals)
     if (
@@ -93,7 +94,7 @@ def _starts(routing: SourceRouting, classes: np.ndarray, memory: str, terminals:
 
 
 def _shortest_cycle(held: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
-    """int64[L]: a shortest cycle of the arcs held → wanted; None if the arcs have no cycle."""
+    """Return a shortest cycle of the arcs held → wanted, int64[L]; None if the arcs have no cycle."""
     channels, number = np.unique(np.concatenate([held, wanted]), return_inverse=True)
     tail, head = np.split(number, 2)
     size = len(channels)
@@ -102,7 +103,7 @@ def _shortest_cycle(held: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
 
 
 def _apart(starts: _Starts, goes_on: np.ndarray, before: int, cycle: np.ndarray, count: int) -> list[int] | None:
-    """For each channel of a cycle, find a route that reaches it and continues to the next, apart from the other routes.
+    """Find, for each channel of a cycle, a route that reaches it and goes on to the next, apart from the other routes.
 
     goes_on  indices of routes to choose from
     before   hops of each route before its channel of the cycle
@@ -137,15 +138,15 @@ class _Hops(NamedTuple):
 def packets_of(
     routing: Routing, rule: Rule, virtual_channels: int, cycle: np.ndarray, *, entering: bool
 ) -> list[str] | None:
-    """For each channel of a cycle, name the packet that holds it, as `source → destination`.
+    """Name the packet that holds each channel of a cycle, as `source → destination`.
 
     cycle      int64[L]  node · W + channel, in order
     entering   each channel is the first of some packet, and the next channel its second
                (torusweep_kernels.dependencies.FIRST)
 
     Returns None for a cycle of source routing without `entering`, and for shortest paths that are not plain.
-    With two passes: `source by way of node`, on to any destination; `source by way of itself → destination`; or
-    `source by way of neighbour → destination`, whose first half is one hop.
+    Packets of two passes have three forms: `source by way of node`, on to any destination; `source by way of itself →
+    destination`; `source by way of neighbour → destination`, whose first half is one hop.
     """
     if isinstance(routing, LayeredRouting):
         return _along_links(routing, cycle)
@@ -161,7 +162,7 @@ def packets_of(
 
 
 def _along_links(routing: LayeredRouting, cycle: np.ndarray) -> list[str] | None:
-    """For each pair of channels u → v → w, name the packet from u to w; None if some u or w is no terminal."""
+    """Name the packet from u to w for each pair of channels u → v → w; None if some u or w is no terminal."""
     ports = routing.topology.ports  # these channels have one class
     near, far = cycle // ports.shape[1], ports.reshape(-1)[np.roll(cycle, -1)]
     if not (routing.plain and routing.lost is None and np.isin([*near, *far], routing.topology.terminals).all()):
@@ -172,7 +173,7 @@ def _along_links(routing: LayeredRouting, cycle: np.ndarray) -> list[str] | None
 def _entering_packets(
     routing: SourceRouting, classes: np.ndarray, memory: str, cycle: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find a packet for each channel: (source, end of this half of its route, half); a first half may have no hops.
+    """Return a packet for each channel: (source, end of this half of its route, half); a first half may have no hops.
 
     half   0 or 1; 2 if the first half is only the first channel, and the second half begins with the second channel
     """
@@ -209,7 +210,7 @@ def _entering_packets(
 
 
 def _heads(routing: SourceRouting, classes: np.ndarray, cycle: np.ndarray) -> np.ndarray:
-    """int32[L]: the node to which each channel of a cycle leads."""
+    """Return the node to which each channel of a cycle leads, int32[L]."""
     ports = routing.topology.ports
     source, channel = np.divmod(cycle, ports.shape[1] * (np.int64(classes.max()) + 1))
     return ports[source, channel // (np.int64(classes.max()) + 1)]
@@ -224,7 +225,7 @@ def _starts_with(
     destination: np.ndarray,
     channel: np.int64,
 ) -> np.ndarray:
-    """bool[B]: whether some route from source to destination, int[B], begins with channel, one of `count` classes."""
+    """Return bool[B]: whether a route from source to destination, int[B], begins with `channel`, of `count` classes."""
     moves = routing.moves
     keys, which = np.unique(routing.key(source, destination), return_inverse=True)
     first, _, *runs = routing.routes(keys)
@@ -250,7 +251,7 @@ def _begins_with(
     destination: np.ndarray,
     channels: _Hops,
 ) -> np.ndarray:
-    """bool[B]: whether some route from source to destination, int[B], begins with both channels, of `count` classes."""
+    """Return bool[B]: whether a route from source to destination, int[B], begins with `channels`. count: of classes."""
     moves = routing.moves
     keys, which = np.unique(routing.key(source, destination), return_inverse=True)
     first, _, *runs = routing.routes(keys)

@@ -1,7 +1,7 @@
 """The channel dependency graph of a routing: which channels packets request while they hold one (Dally & Seitz 1987).
 
 The method depends on the routing:
-- source routing with classes decided within each run: decompose the routes into runs and turns (`windows`),
+- source routing whose classes are decided within each run: decompose the routes into runs and turns (`windows`),
   whose number does not grow with the pairs of nodes;
 - other source routing: walk the routes of every pair;
 - plain minimal routing: u → v → w is part of a shortest path exactly if it is a shortest path from u to w;
@@ -92,9 +92,10 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
 
 
 def merge_classes(found: Dependencies, number: int = 1) -> Dependencies:
-    """Merge each physical channel's classes from `number` − 1 on into one; number = 1 leaves one class, as rule none.
+    """Merge the classes `number` − 1, `number`, … of each physical channel into one class; number = 1 merges all
+    classes.
 
-    These are the dependencies under a rule that has more classes than there are virtual channels.
+    The result has the dependencies under a rule with more classes than there are virtual channels.
     """
     nodes, ports, classes = found.topology.nodes, found.topology.ports.shape[1], found.classes
     used, depends, ending, starting = found.channels
@@ -142,7 +143,7 @@ def walk_all_pairs(
     """Walk the routes of every pair of terminals, and mark their channels and dependencies.
 
     terminals  sources and destinations; None for all terminals
-    table  routes of the routing, which several calls share; None to build them
+    table  routes of the routing, shared by several calls; None to build them
     at     nodes that may be the random node of a route of two passes; None for all nodes
     With two passes, `ending` is marked for first halves only and `starting` for second halves only.
     """
@@ -167,7 +168,7 @@ def walk_all_pairs(
 
 
 def _only_returning(routing: SourceRouting, classes: np.ndarray, memory: str, width: int, at: np.ndarray) -> np.ndarray:
-    """Find channels whose packets come from, or go to, a single node that sends nothing to itself.
+    """Find channels whose packets come from a single node, or go to a single node, that sends nothing to itself.
 
     at       int[A]: the random nodes where first halves end and second halves begin
     returns  int64[2, N, W]: the only source of first halves that end with each channel, the only destination of second
@@ -187,7 +188,7 @@ def _only_returning(routing: SourceRouting, classes: np.ndarray, memory: str, wi
 def _pairs(
     routing: SourceRouting, sources: np.ndarray, destinations: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield blocks of all pairs of distinct nodes with a route, by the source's cell, so that a block has few keys."""
+    """Yield all pairs of distinct nodes with a route, in blocks whose sources share a cell and thus have few keys."""
     step, cell = max(1, BLOCK // len(destinations)), routing.cell
     for own in np.unique(cell[sources]):
         members = sources[cell[sources] == own]
@@ -201,7 +202,7 @@ def _pairs(
 
 
 def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress) -> bool:
-    """Mark the dependencies of a layered routing. Returns whether they are complete.
+    """Mark the dependencies of a layered routing. Return whether they are complete.
 
     If the search would take too long, every turn between states is marked, which is an upper bound.
     """
@@ -244,7 +245,7 @@ def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress
 
 
 def _mark_shortest_paths(topology: Topology, channels: Channels) -> None:
-    """Mark u → v → w wherever it is a shortest path: if w is neither u nor adjacent to u."""
+    """Mark u → v → w wherever it is a shortest path, that is, where w is neither u nor adjacent to u."""
     ports = topology.ports
     channels.used[:] = ports != NO_PORT
     for port in range(ports.shape[1]):
@@ -259,15 +260,15 @@ def _terminals(topology: Topology) -> np.ndarray:
 
 
 def _all_linked_are_terminals(topology: Topology) -> bool:
-    """Whether every node with a link sends and receives packets."""
+    """Return whether every node with a link sends and receives packets."""
     return bool(np.isin(np.flatnonzero(topology.works), topology.terminals).all())
 
 
 def hops_needed(routing: LayeredRouting) -> int | None:
     """Return the least number of classes with which rule `hops` leaves no cycle, without making the rule's table.
 
-    The last class is that of all later hops, and only within it can a cycle close: there, packets go on from u → v to
-    v → w if some node is as far from u and has both as hops of a shortest path.
+    The last class serves all later hops, so only this class can contain a cycle. In it, packets continue from u → v to
+    v → w if, for some source that is far enough from u, both hops lie on a shortest path.
     None if only the table can tell: packets have states, a node with links is no terminal, or there are many hops.
     """
     topology, (tail, head, _) = routing.topology, routing.topology.arcs
@@ -305,7 +306,7 @@ class DependencyGraph(NamedTuple):
 
 
 def dependency_graph(found: Dependencies, bit: int = DEPENDS) -> DependencyGraph:
-    """Return the graph of the used channels, and of the dependencies that have the given bit (`Channels.depends`)."""
+    """Return the graph of the used channels, and of dependencies with the given bit (`Channels.depends`)."""
     ports, (used, depends, *_) = found.topology.ports, found.channels
     width = used.shape[1]
     channel = np.flatnonzero(used)
@@ -319,19 +320,19 @@ def dependency_graph(found: Dependencies, bit: int = DEPENDS) -> DependencyGraph
 
 
 def is_acyclic(matrix: scipy.sparse.csr_array) -> bool:
-    """Whether a graph has no cycle. No vertex may have an arc to itself."""
+    """Return whether a graph has no cycle. No vertex may have an arc to itself."""
     return bool(
         scipy.sparse.csgraph.connected_components(matrix, connection="strong", return_labels=False) == matrix.shape[0]
     )
 
 
 def are_acyclic(found: Dependencies) -> bool:
-    """Whether the dependencies have no cycle, which proves that the routing is deadlock-free (Dally & Seitz 1987)."""
+    """Return whether the dependencies have no cycle, which proves the routing deadlock-free (Dally & Seitz 1987)."""
     return is_acyclic(dependency_graph(found).matrix)
 
 
 def shortest_channel_cycle(graph: DependencyGraph) -> np.ndarray:
-    """int64[L]: channels (node · W + channel) of a shortest cycle, in order; empty if the graph is acyclic."""
+    """Return the channels (node · W + channel) of a shortest cycle, int64[L], in order; empty if there is no cycle."""
     label = scipy.sparse.csgraph.connected_components(graph.matrix, connection="strong")[1]
     inside = np.flatnonzero(np.bincount(label)[label] > 1)
     part = graph.matrix[inside][:, inside]
@@ -339,7 +340,7 @@ def shortest_channel_cycle(graph: DependencyGraph) -> np.ndarray:
 
 
 def cycles_lie_in_rings(graph: DependencyGraph, moves: Moves) -> bool:
-    """Whether every cycle lies in one ring of a direction, with one class; False if a channel is in two rings."""
+    """Return whether every cycle lies in one ring of a direction, in one class; False if a channel is in two rings."""
     nodes, ports = moves.topology.ports.shape
     after = np.full((nodes, ports), -1, np.int64)  # the ring's next channel
     for d in range(moves.port.shape[1]):

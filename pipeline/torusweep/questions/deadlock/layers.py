@@ -1,7 +1,7 @@
 """Assignments of virtual channels that break every cycle of a routing: the remedy if no rule does.
 
-Layers divide the paths among virtual channels so that no layer can deadlock. Datelines are a set of channels that every
-cycle passes; after each of them, a packet moves to its next virtual channel.
+Layers divide the paths among virtual channels so that no layer can deadlock. Datelines are a set of channels that
+meets every cycle: after each dateline on its way, a packet moves to the next virtual channel.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ METHOD = "greedy, path by path, as in LASH (Skeie et al. 2002); layers without a
 
 
 class Layers(NamedTuple):
-    """The layer of the paths of every pair of terminals; packets keep to the virtual channel of their layer.
+    """The layer of each path between terminals. A packet keeps to the virtual channel of its path's layer.
 
     topology, routing   spellings
     lower, upper        bounds of the least number of layers: fewer than `lower` do not suffice, `upper` suffice
@@ -71,7 +71,7 @@ class Layers(NamedTuple):
 
 
 def layers(topology: Topology, routing: str | GivenRouting) -> Layers:
-    """Divide the paths between all terminals among few layers by a greedy search. Errors as in `layers_of_form`."""
+    """Divide the paths between all terminals among few layers by a greedy search. Raises as `layers_of_form` does."""
     name, form = routing_on(routing, topology)
     check_reachability(name, form)
     return layers_of_form(name, form)
@@ -109,19 +109,19 @@ def layers_of_form(name: str, form: Routing) -> Layers:
 
 
 def _assigned(kernel: Any, channels: Channels, table: TableRouting, order: np.ndarray) -> np.ndarray:
-    """int16[E]: the layer of every entry of the table, if entries are placed in the given order."""
+    """Return the layer of every entry of the table, int16[E], with entries placed in the given order."""
     layer = np.empty(len(order), np.int16)
     layer[order] = assign_layers(kernel, channels, table.entry[order])
     return layer
 
 
 def _acyclic(table: TableRouting) -> bool:
-    """Whether the dependencies of all paths together, between physical channels, have no cycle."""
+    """Return whether the dependencies of all paths together, between physical channels, have no cycle."""
     return is_acyclic(_graph(table, _arcs(table)))
 
 
 def _arcs(table: TableRouting) -> np.ndarray:
-    """int64[4, A]: every dependency between two channels of a table: both physical channels, and the class of each."""
+    """Return every dependency between two channels of a table, int64[4, A]: both physical channels, both classes."""
     channel = table.at[table.owner].astype(np.int64) * table.topology.ports.shape[1] + table.port
     parts = [
         np.unique(np.stack([channel[row], channel[then], table.kind[row], table.kind[then]]), axis=1)
@@ -131,7 +131,7 @@ def _arcs(table: TableRouting) -> np.ndarray:
 
 
 def _graph(table: TableRouting, arcs: np.ndarray) -> scipy.sparse.csr_array:
-    """int64[N · P, N · P]: nonzero if packets that hold the row's physical channel request the column's."""
+    """Return int64[N · P, N · P], nonzero where packets that hold the row's physical channel request the column's."""
     size = table.topology.ports.size
     return scipy.sparse.csr_array((np.ones(arcs.shape[1], np.int64), (arcs[0], arcs[1])), shape=(size, size))
 
@@ -139,7 +139,7 @@ def _graph(table: TableRouting, arcs: np.ndarray) -> scipy.sparse.csr_array:
 class Remedy(NamedTuple):
     """Two assignments of virtual channels, each of which breaks every cycle of a routing.
 
-    virtual_channels   number of virtual channels that suffice with datelines; at least 2, since one has a cycle
+    virtual_channels   number of virtual channels that suffice with datelines; at least 2, since there is a cycle with 1
     datelines          int64[D, 2]: both ends of the channels after which packets change their virtual channel
     table              the routing, with the virtual channel of each hop
     layers             the layers; None if there would be too many, or too many ways to search for them
@@ -152,7 +152,7 @@ class Remedy(NamedTuple):
 
     @property
     def record(self) -> dict[str, Any]:
-        """Virtual channels by datelines and by layers, each with whether their number is the least."""
+        """Virtual channels by datelines and by layers, each with whether this number is the least."""
         own, pairs = self.layers, self.datelines.tolist()
         return {
             "virtual_channels": self.virtual_channels,
@@ -168,8 +168,8 @@ def remedy_of(name: str, form: Routing | AdaptiveRouting) -> Remedy | None:
     """Find a remedy for a routing that has a cycle with one virtual channel; None if the search would be too large.
 
     A greedy search removes channels, the datelines, from the dependency graph until it has no cycle. The virtual
-    channel of a hop is the number of datelines that the packet has passed. Successive numbers that have no cycle
-    together are merged; between the others, dependencies only lead upwards (Dally & Seitz 1987).
+    channel of a hop is the number of datelines that the packet has passed. Successive virtual channels that together
+    have no cycle are merged; between the remaining ones, dependencies only lead upwards (Dally & Seitz 1987).
     """
     topology = form.topology
     pairs = len(np.unique(topology.terminals)) ** 2
@@ -192,7 +192,7 @@ def remedy_of(name: str, form: Routing | AdaptiveRouting) -> Remedy | None:
 
 
 def _fewest(table: TableRouting) -> TableRouting:
-    """Merge successive classes of a table, which never decrease on a packet's way, as long as they stay acyclic."""
+    """Merge successive classes of a table as long as no cycle results. A packet's class never decreases on its way."""
     arcs, first, merged = _arcs(table), 0, np.zeros(table.kinds, np.int16)
     for kind in range(1, table.kinds):
         inside = (arcs[2] >= first) & (arcs[3] <= kind)
@@ -203,12 +203,12 @@ def _fewest(table: TableRouting) -> TableRouting:
 
 
 def _downwards(topology: Topology) -> np.ndarray:
-    """bool[N · P]: channels to lower-numbered nodes; without them, no path returns (negative hops, Gopal 1985)."""
+    """Return bool[N · P]: channels to lower-numbered nodes; without them no path returns (as in Gopal 1985)."""
     return ((topology.ports >= 0) & (topology.ports < np.arange(topology.nodes)[:, None])).ravel()
 
 
 def _cut(graph: scipy.sparse.csr_array, first: np.ndarray | None) -> np.ndarray:
-    """bool[V]: a set of vertices that meets every cycle, and of which no vertex can be left out.
+    """Return bool[V]: a set of vertices that meets every cycle, none of which can be left out.
 
     first  vertices to begin with; None: take from each strong component in turn the vertex on most paths through it
     """
@@ -231,7 +231,7 @@ def _cut(graph: scipy.sparse.csr_array, first: np.ndarray | None) -> np.ndarray:
 
 
 def _on_cycles(graph: scipy.sparse.csr_array, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(vertices in strong components of two or more, their components) of the graph's remaining part. left: bool[V]."""
+    """Return vertices in strong components of at least two, and these components. left: bool[V], vertices to use."""
     vertex = np.flatnonzero(left)
     component = scipy.sparse.csgraph.connected_components(graph[vertex][:, vertex], connection="strong")[1]
     inside = np.bincount(component, minlength=1)[component] > 1

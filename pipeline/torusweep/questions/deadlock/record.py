@@ -57,7 +57,7 @@ NUMBER = re.compile(r"\d+")
 
 
 class LeastVirtualChannels(NamedTuple):
-    """The least number of virtual channels, and its rule. If there is none, both are None, and `reason` says why."""
+    """The least number of virtual channels, and its rule. If no rule suffices, both are None, and `reason` says why."""
 
     number: int | None
     rule: str | None
@@ -73,10 +73,10 @@ def least_virtual_channels(
 ) -> LeastVirtualChannels:
     """Try every rule with 1, 2, … virtual channels until a dependency graph is acyclic.
 
-    A rule is made when its turn comes: rules that count hops are the last, and take longest to make.
+    A rule is made when its turn comes. Rules that count hops take longest to make, and come last.
 
     known     whether graphs are acyclic, by `graph_key`; the search adds its own results
-    progress  called with the share of the graphs that are built, of all that may be needed
+    progress  called with the share of graphs built so far, among all that may be needed
     also      further rules to try, by name
     """
     rules: dict[str, Rule | None] = {}
@@ -132,12 +132,12 @@ def least_virtual_channels(
 
 
 def adaptive_channels(form: Routing | AdaptiveRouting) -> int:
-    """Number of virtual channels that must remain outside the rule: 1 with adaptive routing, else 0."""
+    """Return the number of virtual channels that must remain outside the rule: 1 with adaptive routing, otherwise 0."""
     return int(isinstance(form, AdaptiveRouting))
 
 
 def graph_key(rule: Rule, virtual_channels: int) -> GraphKey:
-    """Return a key that is equal for rules with the same graph: the classes, and how they are chosen if they differ."""
+    """Return a key that is equal for rules with one graph: the classes and, if they differ, how they are chosen."""
     classes = rule.within(virtual_channels)
     if int(classes.max()) == 0:
         return b"", "", None
@@ -162,9 +162,9 @@ def deadlock_record(
     """Return the row of the table `deadlock`, as Python values.
 
     routing            a spelling (torusweep.routing, and `adaptive`), or a routing object
-    vc_rule            a spelling (torusweep.questions.deadlock.rules). With adaptive routing, the rule is that of the
-                       escape, and the columns `channels` and `dependencies` are those of the escape channels, including
-                       indirect dependencies
+    vc_rule            a spelling (torusweep.questions.deadlock.rules). With adaptive routing, the rule applies to the
+                       escape; the columns `channels` and `dependencies` then count the escape channels and their
+                       dependencies, including indirect dependencies
     virtual_channels   number per physical channel, 1 … 16. The rule's classes share them evenly; the lower classes
                        take the remainder. With adaptive routing, each class of the escape has one virtual
                        channel, and the others (at least one) are adaptive
@@ -222,14 +222,14 @@ def deadlock_record(
 
 
 def _with_names(topology: Topology, packets: list[str]) -> list[str]:
-    """Return texts on packets with the names of nodes behind their numbers, if nodes have names."""
+    """Return texts on packets, with names after the nodes' numbers if nodes have names."""
     if topology.plan.names is None:
         return packets
     return [NUMBER.sub(lambda found: f"{found[0]} ({name_of(topology, int(found[0]))})", each) for each in packets]
 
 
 def is_proved_free(case: Case) -> bool:
-    """Whether `deadlock_record` would prove the case deadlock-free. Raises Refused where `deadlock_record` does."""
+    """Return whether `deadlock_record` would prove the case deadlock-free. Raises Refused as `deadlock_record` does."""
     form, rule = case.form, case.rule
     if not isinstance(form, AdaptiveRouting):
         return proves_deadlock_free(form, rule, dependencies(form, rule, case.virtual_channels))
@@ -261,7 +261,7 @@ def _examine(case: Case, progress: Progress) -> tuple[Verdict, np.ndarray, int |
 
 
 def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Verdict) -> tuple[Routing, Verdict]:
-    """Return (routing as a table, verdict "no") if packets without a choice can hold a cycle; else both unchanged."""
+    """Return the routing as a table, with verdict "no", if packets without a choice can hold a cycle, or no change."""
     if len(np.unique(form.topology.terminals)) ** 2 > MOST_PAIRS:
         return form, found
     table = table_of(form)
@@ -270,7 +270,7 @@ def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Ve
 
 
 def _argument(case: Case, found: Verdict) -> str:
-    """Return a verdict's reasons, with remarks on queues that choose the routes, and on hops that share a class."""
+    """Return a verdict's reasons, and remarks on routes that depend on queues and on hops that share a class."""
     parts, rule = [found.argument], case.rule
     if chooses(case.routing) and found.deadlock_free == "no":
         parts.append("queues can make them choose these routes")
@@ -287,7 +287,7 @@ def _count(found: Dependencies, shares: np.ndarray) -> tuple[int, int]:
 
 
 def _channel_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel: int) -> str:
-    """Describe a channel in words: node, its digits, direction or next node, first virtual channel of its class."""
+    """Describe a channel in words: node, its digits, direction or next node, first virtual channel of the class."""
     topology = form.topology
     rest, kind = divmod(channel, len(shares))
     node, port = divmod(rest, topology.ports.shape[1])

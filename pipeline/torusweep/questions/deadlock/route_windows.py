@@ -1,10 +1,10 @@
 """Windows: the hops and turns that occur in routes. Their number does not grow with the pairs of nodes.
 
 A class that is decided within a run depends on two things: the node, and the number of hops that the
-packet has made in this direction. Once the packet has crossed the ring's dateline, further hops do not change that.
-The least and the greatest number of hops that occur therefore show every class that occurs.
+packet has made in this direction. Once the packet has crossed the ring's dateline, further hops leave the class as it
+is. The least and the greatest number of hops that occur therefore show every class that occurs.
 
-Routes by way of a random node also have dependencies from the end of the first half to the second half.
+Routes through a random node also have dependencies from the end of the first half to the second half.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class Window(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """least, most: int64[cells], fewest and most hops of a window before its node, by the node's cell; 0 = never."""
+    """The fewest and the most hops of a window before its node, int64[cells] each, by the node's cell; 0: never."""
 
     least: np.ndarray
     most: np.ndarray
 
 
 class _Turns(NamedTuple):
-    """R distinct runs: from a node of `cell`, `hops` in a direction, then a hop `onwards` or END; int64[R] each."""
+    """R distinct runs, int64[R] each: from a node of `cell`, `hops` in a direction, then a hop `onwards`, or END."""
 
     cell: np.ndarray
     direction: np.ndarray
@@ -68,9 +68,9 @@ class _Turns(NamedTuple):
 
 
 def cells_onward(routing: SourceRouting) -> np.ndarray | None:
-    """int64[D, cells]: the cell to which each direction leads from each cell, −1 = none.
+    """Return the cell to which each direction leads from each cell, int64[D, cells]; −1 = none.
 
-    None if that cell depends on the node, or if a direction leads from two nodes to the same node.
+    Returns None if that cell depends on the node, or if a direction leads from two nodes to the same node.
     """
     moves, cells = routing.moves, int(routing.cell.max()) + 1
     onward = np.full((moves.port.shape[1], cells), -1)
@@ -88,7 +88,7 @@ def windows(
 ) -> dict[Window, Reach] | None:
     """Return every window of the routes of all keys, with its reach.
 
-    axis_memory   whether packets remember a crossing along the axis; then None is returned if a route revisits an axis
+    axis_memory   whether packets remember a crossing along the axis; None is then returned if a route revisits an axis
     """
     turns = _turns(routing, onward, axis_memory, progress)
     if turns is None:
@@ -167,7 +167,7 @@ def _turns(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progre
 
 
 def runs_first(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> list[np.ndarray]:
-    """Return the runs, int64[R, L], with the empty runs of each row moved to its end."""
+    """Return the runs, int64[R, L], with the empty runs moved to the end of each row."""
     order = np.argsort(hops == 0, axis=1, kind="stable")
     return [np.take_along_axis(array, order, axis=1).astype(np.int64) for array in (direction, hops, phase)]
 
@@ -182,13 +182,13 @@ def _successive_runs(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray)
 
 
 def _revisits_axis(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> bool:
-    """Whether some route leaves an axis and returns to it in the same phase."""
+    """Return whether some route leaves an axis and returns to it in the same phase."""
     stage = np.sort(np.where(hops > 0, (direction >> 1) * 256 + phase, -1 - np.arange(hops.shape[1])), axis=1)
     return bool((stage[:, 1:] == stage[:, :-1]).any())
 
 
 def _longest_runs(turns: _Turns) -> _Turns:
-    """Return the longest run among those that agree in cell, direction, phase and `leading`."""
+    """Return the longest of the runs that have equal cell, direction, phase and `leading`."""
     order = np.lexsort((-turns.hops, turns.phase, turns.direction, turns.cell, turns.leading))
     rows = np.stack([turns.cell, turns.direction, turns.phase, turns.leading], axis=1)[order]
     new = np.ones(len(rows), bool)
@@ -197,7 +197,7 @@ def _longest_runs(turns: _Turns) -> _Turns:
 
 
 def cells_after(onward: np.ndarray, cell: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
-    """int64[R]: the cell after the given number of hops from each cell; −1 if one of the hops does not exist."""
+    """Return the cell after the given number of hops from each cell, int64[R]; −1 if one of the hops does not exist."""
     if onward.shape[1] == 1:
         return cell
     # strides of 1, 2, 4, … hops; −1 (no cell) indexes the last column, which leads to −1 again
@@ -213,12 +213,12 @@ def cells_after(onward: np.ndarray, cell: np.ndarray, direction: np.ndarray, hop
 def join_halves(
     routing: SourceRouting, classes: np.ndarray, channels: Channels, returning: Callable[[np.ndarray], np.ndarray]
 ) -> None:
-    """Add the dependencies between the two halves of routes by way of a random node.
+    """Add the dependencies between the two halves of routes through a random node.
 
     Each channel that ends a first half depends on every channel that starts a second half at the same node. This
-    includes packets to their own source, which also pass the random node, except those that `returning` finds. If the
-    channel is the whole first half, both are the first two channels of a route: only of packets to nodes other than
-    their source, because a deadlock must not rest on packets that need no network.
+    includes packets to their own source, which also pass the random node, except those that `returning` finds. If a
+    channel is the whole first half, it and the next channel are marked as first channels of a route. Only packets to
+    nodes other than their source count for this, because a deadlock must not rest on packets that need no network.
 
     returning  at random nodes, the only source of first halves that end with each channel, and the only destination of
                second halves that begin with it, int[2, N, W], −1 = none. If they are equal, there is no dependency.
@@ -247,7 +247,7 @@ def join_halves(
 
 
 def _halves_of_one_hop(routing: SourceRouting, classes: np.ndarray, channels: Channels) -> np.ndarray:
-    """bool[N, W]: whether a channel alone is the first half of a route: one hop from a node with terminals."""
+    """Return bool[N, W]: whether a channel alone is a route's first half, one hop from a node with terminals."""
     moves, found = routing.moves, np.zeros_like(channels.used)
     terminals = np.unique(routing.topology.terminals)
     for d in range(moves.next.shape[1]):
@@ -261,7 +261,7 @@ def _halves_of_one_hop(routing: SourceRouting, classes: np.ndarray, channels: Ch
 def _ends_of_second_halves(
     routing: SourceRouting, classes: np.ndarray, channels: Channels
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find destinations, at most two hops away, of second halves that begin with each channel.
+    """Return destinations, at most two hops away, of second halves that begin with each channel.
 
     returns  (int32[N, W]: one destination, −1 = none; bool[N, W]: whether there are others)
 
@@ -287,7 +287,7 @@ def _ends_of_second_halves(
 def _first_channels(
     routing: SourceRouting, classes: np.ndarray, channels: Channels, source: np.ndarray, end: np.ndarray, direction: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Yield (packets of a route, their first channel, its hops) for routes source → end that begin in a direction.
+    """Yield (packets of a route, first channel, hops of the route) for routes source → end that begin in a direction.
 
     source, end: int[B]. The first hop's class depends on that hop alone: rules that look ahead refuse two passes.
     """

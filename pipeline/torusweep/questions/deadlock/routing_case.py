@@ -1,4 +1,4 @@
-"""A deadlock case: a routing and a virtual-channel rule on a network, checked to fit each other.
+"""A deadlock case: a routing and a virtual-channel rule on a network, after checking that they fit each other.
 
 The module also writes a routing, under a virtual-channel rule, as the bytes of a routing table.
 """
@@ -118,7 +118,7 @@ def for_traffic(
     """Return (routing for the pairs that a traffic uses, canonical spelling of the traffic, pairs without a route).
 
     traffic   None: all pairs of terminals that have a route
-    Raises BadInput if a user's table has no route for a pair, and for a traffic with adaptive routing.
+    Raises BadInput if a user's table has no route for a pair, and for any traffic with adaptive routing.
     """
     name, form = resolve_routing(routing, topology)
     lost, missing = unrouted(form)
@@ -147,12 +147,12 @@ def for_traffic(
 
 
 def chooses(routing: str) -> bool:
-    """Whether packets of a routing, given by its canonical spelling, choose their route by the lengths of queues."""
+    """Return whether packets choose their route by the lengths of queues. routing: a canonical spelling."""
     return routing.partition("(")[0] in CHOOSING
 
 
 def resolve_rule(spelling: str, routing_name: str, form: Routing | AdaptiveRouting) -> tuple[str, Rule]:
-    """Return (canonical spelling, rule). With adaptive routing, the rule is that of the escape channels.
+    """Return (canonical spelling, rule). With adaptive routing, the rule applies to the escape channels.
 
     Raises BadInput if the rule does not fit the routing.
     """
@@ -211,7 +211,7 @@ def routing_table(
 ) -> bytes:
     """Return the bytes of a file that `table(path=…)` reads as the same routing.
 
-    vc_rule, virtual_channels   rule that gives each hop its class, which the column virtual_channel holds
+    vc_rule, virtual_channels   rule that gives each hop its class, which is written to the column virtual_channel
     form                        csv, parquet, or matrix (of next nodes, −1 if there is none)
 
     Raises BadInput if the parts do not fit each other, if the routing is adaptive, and for a matrix if a next
@@ -232,7 +232,7 @@ def routing_table(
 def classified_table(
     topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int
 ) -> TableRouting:
-    """Return a routing as a table that has the classes of a rule. Raises the errors of `routing_table`."""
+    """Return a routing as a table with the classes of a rule. Raises the errors of `routing_table`."""
     case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
     if isinstance(case.form, AdaptiveRouting) or chooses(case.routing):
         raise BadInput(

@@ -1,6 +1,6 @@
-"""Virtual-channel rules: the class of virtual channels of a packet, by its phase, datelines, hops, or a table.
+"""Virtual-channel rules: a packet's class of virtual channels by its phase, datelines, hops, or a table.
 
-To add a rule: write a function from a routing (and parameters, annotated like those of a family) to a
+To add a rule: write a function from a routing (and parameters, annotated like a family's) to a
 `Rule`; describe the rule in the first line of its docstring and name the source in the last; list it in
 RULES; add a row to the tests in tests/questions/deadlock/.
 """
@@ -45,7 +45,7 @@ class Rule(NamedTuple):
     memory   how long a crossing counts: see `torusweep_kernels.dependencies.mark_routes`
     bubble   whether bubble flow control keeps a slot of every ring free
     form     the routing as a table that counts hops, whose phases are those of `classes`; None: the routing itself
-    counted  link class whose hops that table counts, −1 = all hops; None without a table
+    counted  link class whose hops the table `form` counts, −1 = all hops; None without a table
     """
 
     classes: np.ndarray
@@ -60,11 +60,11 @@ class Rule(NamedTuple):
         return int(self.classes.max()) + 1
 
     def within(self, virtual_channels: int) -> np.ndarray:
-        """int8[F, 2]: the classes if there are only this many virtual channels; higher classes become the last."""
+        """Return the classes with only this many virtual channels, int8[F, 2]; higher classes become the last class."""
         return np.minimum(self.classes, virtual_channels - 1).astype(np.int8)
 
     def shares(self, virtual_channels: int) -> np.ndarray:
-        """int64[C]: number of virtual channels of each class; the lower classes take the remainder."""
+        """Return the number of virtual channels of each class, int64[C]; the lower classes take the remainder."""
         count = min(self.number, virtual_channels)
         return virtual_channels // count + (np.arange(count) < virtual_channels % count)
 
@@ -81,7 +81,7 @@ def dateline(routing: Routing) -> Rule:
     """Class 0 until the packet crosses the dateline of the ring that it is in, class 1 from that hop on.
 
     A packet that does not cross a dateline uses class 0. A packet has one bit for every axis: if it returns to an
-    axis in the same phase, it continues in the class in which it left that axis; a new phase starts at class 0.
+    axis in the same phase, it continues in the class that it had when it left the axis; a new phase starts at class 0.
 
     Constraint: a routing in directions, such as dimension_order.
     Source: Dally & Seitz 1987, sec. 4, with classes counted upwards.
@@ -153,8 +153,8 @@ def r05_phases(routing: Routing, split: Split = "last") -> Rule:
 
     With L levels, the split by levels has L classes and is deadlock-free unless ties are split. A packet
     never returns to the class of a level that it has completed. Within that class it moves towards gates,
-    which lie on at most three neighbouring planes, so that no ring of a module closes. After a link of
-    the level it moves only along the line of the level's gates, towards those of the next dimension.
+    which lie on at most three neighbouring planes, so no ring of a module closes. After a link of
+    the level it moves only along the line of the level's gates, towards the gates of the next dimension.
     With two levels, last and levels are the same. With three, last is cyclic in mh3dt and h3dt,
     after_first in tesh.
 
@@ -187,8 +187,8 @@ def r05_phases(routing: Routing, split: Split = "last") -> Rule:
 def bubble(routing: Routing) -> Rule:
     """Any virtual channel; a packet enters a ring only if room for one more packet remains free in it.
 
-    This is a flow control of virtual cut-through switching, not a choice of channels: injection or a turn
-    into a ring needs room for two packets, a hop within the ring needs room for one.
+    This is a flow control of virtual cut-through switching, not a choice of channels. Injection or a turn
+    into a ring needs room for two packets; a hop within the ring needs room for one.
 
     Constraint: a routing in directions.
     Source: Carrion et al. 1997; Puente et al. 2001.
@@ -257,7 +257,7 @@ RULES: dict[str, Callable[..., Rule]] = {
 def vc_rule(spelling: str, routing: Routing) -> tuple[str, Rule]:
     """Return (canonical spelling, rule) for a routing and a spelling such as `dateline` or `r05-wrap(reading=path)`.
 
-    Raises BadInput if its name or parameters are wrong, or the routing does not fit the rule.
+    Raises BadInput if the rule's name or parameters are wrong, or if the routing does not fit the rule.
     """
     canonical, function, values = resolve(_canonical_name(spelling), RULES, kind="rule", example=EXAMPLE)
     return canonical, function(routing, **values)
@@ -282,7 +282,7 @@ def _check_directions(rule: str, routing: Routing) -> None:
 
 
 def _counting(rule: str, routing: Routing, link_class: int, counted: np.ndarray) -> Rule:
-    """Return the rule whose class is the number of earlier hops over the channels marked in `counted`, bool[N, P]."""
+    """Return the rule whose class is the number of earlier hops over the channels in `counted`, bool[N, P]."""
     pairs = len(np.unique(routing.topology.terminals)) ** 2
     if pairs > MOST_PAIRS:
         raise Refused(
@@ -305,10 +305,10 @@ def _repeated(row: list[list[int]], times: int) -> np.ndarray:
 
 
 def candidate_rules(form: Routing | AdaptiveRouting) -> Iterator[str]:
-    """Yield the rules to try for a routing; some may not fit it. The last are determined only when they are reached.
+    """Yield the rules to try for a routing; some may not fit the routing. The last are made only when they are reached.
 
-    The last are rules that count hops: on networks of groups, for tables on networks of diameter two, and for shortest
-    paths that have no more hops than a channel can have virtual channels, since a class for each hop leaves no cycle.
+    The last rules count hops. They are tried on networks of groups, for tables on networks of diameter two, and for
+    shortest paths of no more hops than a channel can have virtual channels, since a class for each hop leaves no cycle.
     """
     yield from CANDIDATE_RULES
     if isinstance(form, LayeredRouting | TableRouting):
@@ -319,7 +319,7 @@ def candidate_rules(form: Routing | AdaptiveRouting) -> Iterator[str]:
 
 
 def _are_near(topology: Topology, most: int) -> bool:
-    """Whether the terminals are few, and each is at most `most` hops from every other."""
+    """Return whether terminals are few, and any two are at most `most` hops apart."""
     terminals = np.unique(topology.terminals)
     if len(terminals) > MOST_ROUTERS or len(terminals) * topology.nodes > MOST_PAIRS:
         return False

@@ -68,7 +68,7 @@ class Layered(Answer):
 
     @property
     def upper(self) -> int:
-        """Number of layers of the division found; this number of virtual channels suffices."""
+        """Number of layers of the division that was found; as many virtual channels suffice."""
         return self.found.upper
 
     @property
@@ -130,7 +130,7 @@ class Deadlock(Record):
 
     @property
     def cycle_nodes(self) -> list[Any] | None:
-        """The nodes that the channels of the cycle leave, in order, named as in the graph; None without a cycle."""
+        """The nodes from which the cycle's channels lead, in order, named as in the graph; None without a cycle."""
         if self.record["cycle"] is None:
             return None
         numbers = [int(channel.split(" ", 1)[0]) for channel in self.record["cycle"]]
@@ -160,7 +160,7 @@ class Deadlock(Record):
 
     @property
     def channel_table(self) -> pa.Table:
-        """The remedy as a table with each hop's virtual channel, for rule `table`. Raises BadInput if there is none."""
+        """The remedy as a table with each hop's virtual channel, for rule `table`. Raises BadInput without a remedy."""
         if self.remedy is None:
             reason = self.record["least_reason"] or f"one that rule {self.record['least_rule']} makes acyclic"
             raise BadInput(
@@ -182,7 +182,7 @@ class Deadlock(Record):
 
 
 def _expect_all_pairs(traffic: Any) -> None:
-    """Refuse a certificate for only some pairs of terminals, whose dependencies the checker does not derive."""
+    """Refuse a certificate for a traffic: the checker derives dependencies only of all pairs of terminals."""
     if traffic is not None:
         raise BadInput("certificate: expected all pairs of terminals to send, got a traffic; leave it out")
 
@@ -204,13 +204,13 @@ def deadlock(
         NOT_SWEPT,
     ] = False,
 ) -> Deadlock:
-    """Whether packets can deadlock: the channel dependency graph, a proof or a cycle.
+    """Decide whether packets can deadlock: the channel dependency graph, with a proof or a cycle.
 
-    An acyclic graph proves that they cannot (Dally & Seitz 1987). A cycle alone proves nothing: it is a deadlock if
-    packets that enter together can hold all its channels. If neither is shown, the verdict is "unknown". The exit
-    status is 0 for every verdict.
+    An acyclic graph proves that packets cannot deadlock (Dally & Seitz 1987). A cycle alone proves nothing: it is a
+    deadlock if packets that enter together can hold all its channels. If neither is shown, the verdict is "unknown".
+    The exit status is 0 for every verdict.
 
-    For ugal and progressive, all routes that packets may choose count. With adaptive routing, the rule is that of the
+    For ugal and progressive, all routes that packets may choose count. With adaptive routing, the rule applies to the
     escape channels.
 
     >>> import torusweep as ts
@@ -300,7 +300,7 @@ class DeadlockQuestion(Question):
 
 @lru_cache(maxsize=1)  # a rule that counts hops follows all routes, and is requested with several numbers of channels
 def _checked(topology: Topology, routing: str, vc_rule: str) -> Routing | AdaptiveRouting:
-    """Return the routing. Raises BadInput if it does not reach every destination, or does not fit network or rule."""
+    """Return the routing. Raises BadInput if it misses a destination, or does not fit the network or the rule."""
     for_traffic(topology, routing, None)
     name, form = resolve_routing(routing, topology)
     resolve_rule(vc_rule, name, form)

@@ -1,4 +1,4 @@
-"""What is printed of a verdict on deadlock beside columns: what removes the cycles, and layers."""
+"""Printed parts of a verdict on deadlock that are not columns: what removes the cycles, and layers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_LOOKED_FOR: Said = {
 
 
 def remedy_said(record: dict[str, Any], remedy: dict[str, Any] | None) -> Said:
-    """Return what removes a row's cycles, if packets may deadlock: options of a rule, or the remedy that was found."""
+    """Return the texts on what removes a row's cycles, if packets may deadlock: options of a rule, or the remedy."""
     least, rule = record["least_virtual_channels"], record["least_rule"]
     said: Said = {"cyclic": "without a cycle" if record["acyclic"] else "cyclic"}
     said["least"] = None if least is None else counted(least, "virtual channel")
@@ -46,7 +46,7 @@ def remedy_said(record: dict[str, Any], remedy: dict[str, Any] | None) -> Said:
 
 
 def layers_said(layered: dict[str, Any]) -> Said:
-    """Return the layers of paths that were asked for."""
+    """Return the texts on the layers of paths."""
     paths = ", ".join(f"{number:,}" for number in layered["paths"])
     return {"paths": f"{layered['layers']}: {paths}", "least_layers": str(layered["least_layers"])}
 

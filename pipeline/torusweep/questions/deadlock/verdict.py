@@ -1,17 +1,17 @@
 """The verdict on a channel dependency graph, with its argument.
 
-Assumptions on the router: a packet holds a channel until it acquires the next one of its route and
-class; the destination consumes every packet that arrives; a node may inject packets into any of its
-channels at any moment, one for each virtual channel of their class.
+The router is assumed to work as follows. A packet holds a channel until it acquires the next channel of its route and
+class. The destination consumes every packet that arrives. A node may inject packets into any of its channels at any
+moment, one for each virtual channel of their class.
 
 For adaptive routing, the graph is the extended dependency graph of its escape channels (Duato 1993).
 
 A packet that has used an escape channel may continue adaptively while it holds that channel, and request
 another escape channel anywhere on its way: an indirect dependency. The escape's next hop and class depend
-on node and destination only. For each destination, every node therefore has one escape channel, which
-depends on those of all nodes on shortest paths from its far end.
+on node and destination only. For each destination, every node therefore has one escape channel. It depends on the
+escape channels of all nodes on shortest paths from its far end.
 
-A small graph is stored as a matrix. For a large one, two methods need no matrix. Heights that decrease along every
+A small graph is stored as a matrix. For a large graph, two methods need no matrix. Heights that decrease along every
 dependency prove that the graph is acyclic. Otherwise, channels without predecessors or without successors
 are removed repeatedly: what remains are the cycles and the channels between them.
 """
@@ -82,9 +82,9 @@ class Verdict(NamedTuple):
 def verdict(routing: Routing, rule: Rule, found: Dependencies) -> Verdict:
     """Judge a routing under a rule by its dependencies.
 
-    The answer "no" needs a cycle in which the packet of each channel has just entered and requests the next channel as
-    its second: all these packets can enter at once.
-    Raises Refused if the graph is cyclic and may contain dependencies that no route has.
+    The verdict "no" needs a cycle in which each channel can be a packet's first, and the next channel the packet's
+    second: all these packets can enter at once. Raises Refused if the graph is cyclic and may contain dependencies that
+    no route has.
     """
     graph = dependency_graph(found)
     if is_acyclic(graph.matrix):
@@ -103,7 +103,7 @@ def verdict(routing: Routing, rule: Rule, found: Dependencies) -> Verdict:
 
 
 def proves_deadlock_free(routing: Routing, rule: Rule, found: Dependencies) -> bool:
-    """Whether `verdict` answers "yes"; no shortest cycle is searched for. Raises Refused where `verdict` does."""
+    """Return whether `verdict` says "yes", without a search for a shortest cycle. Raises Refused as `verdict` does."""
     graph = dependency_graph(found)
     if is_acyclic(graph.matrix):
         return True
@@ -122,7 +122,7 @@ def _expect_complete(found: Dependencies) -> None:
 def escape_verdict_of(cycle: np.ndarray) -> Verdict:
     """Judge an adaptive routing by a cycle of its escape channels' extended dependencies.
 
-    If the cycle is empty, the routing is deadlock-free (Duato 1993); a cycle proves nothing.
+    If there is no cycle, the routing is deadlock-free (Duato 1993); a cycle proves nothing.
     """
     if not len(cycle):
         return Verdict(True, "yes", ESCAPE, cycle)
@@ -149,7 +149,7 @@ def escape_verdict(
 
 
 def escape_acyclic(routing: AdaptiveRouting, classes: np.ndarray, progress: Progress = None) -> bool:
-    """Whether the extended dependency graph has no cycle. Classes and errors are those of `escape_verdict`."""
+    """Return whether the extended dependency graph has no cycle. Classes and errors are as in `escape_verdict`."""
     if not _is_large(routing, classes):
         return is_acyclic(escape_graph(routing, classes).matrix)
     return not _cyclic_part(*_escapes(routing, classes), progress).any()
@@ -172,7 +172,7 @@ def _is_large(routing: AdaptiveRouting, classes: np.ndarray) -> bool:
 
 
 def _cyclic_part(escapes: Escapes, used: np.ndarray, progress: Progress) -> np.ndarray:
-    """bool[C]: the channels that lie on cycles or between cycles."""
+    """Return bool[C]: the channels that lie on cycles or between cycles."""
     left, report = used, part_of(progress, 1, 2)
     while left.any():
         fewer = left & dependents_of(left, escapes)
@@ -189,7 +189,7 @@ def _cyclic_part(escapes: Escapes, used: np.ndarray, progress: Progress) -> np.n
 
 
 def _has_heights(escapes: Escapes, channels: int, progress: Progress) -> bool:
-    """Whether a few passes give every channel a height above those of its dependencies, which excludes cycles."""
+    """Return whether a few passes give every channel more height than its dependencies, which excludes cycles."""
     height = np.zeros(channels, np.int32)
     for number in range(PASSES):
         before, height = height, raise_heights(height, escapes)
@@ -201,7 +201,7 @@ def _has_heights(escapes: Escapes, channels: int, progress: Progress) -> bool:
 
 
 def _find_cycle(escapes: Escapes, cyclic: np.ndarray) -> np.ndarray:
-    """int64[L]: a shortest cycle through the first channel that is on a cycle; empty if there is no cycle."""
+    """Return a shortest cycle through the first channel that is on a cycle, int64[L]; empty if there is no cycle."""
     for root in np.flatnonzero(cyclic).tolist():
         levels = [_only(cyclic, root)]
         unvisited = cyclic.copy()  # includes the root: reaching it closes the cycle
@@ -224,7 +224,7 @@ def _only(like: np.ndarray, channel: int) -> np.ndarray:
 
 
 def _escapes(routing: AdaptiveRouting, classes: np.ndarray) -> tuple[Escapes, np.ndarray]:
-    """Return (escape channel, node · W + port · C + class, of each node by destination; bool[C]: channels in use)."""
+    """Return each node's escape channel by destination, node · W + port · C + class, and bool[C]: channels in use."""
     ports, (port, crosses, away, order) = routing.topology.ports, _escape_hops(routing)
     count = int(classes.max()) + 1
     channel = np.arange(len(ports), dtype=np.int32) * np.int32(ports.shape[1]) + port
@@ -271,7 +271,7 @@ def _escape_hops(routing: AdaptiveRouting) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def _hops_before_dateline(moves: Moves) -> np.ndarray:
-    """int32[N, D]: hops in each direction before the hop that crosses a dateline; FAR if no hop does."""
+    """Return hops in each direction before the hop that crosses a dateline, int32[N, D]; FAR if no hop does."""
     until, directions = np.where(moves.wrap, np.int32(0), FAR), np.arange(moves.port.shape[1])
     while True:
         closer = np.where(moves.port == NO_PORT, until, np.minimum(until, until[moves.next, directions] + 1))
@@ -281,7 +281,7 @@ def _hops_before_dateline(moves: Moves) -> np.ndarray:
 
 
 def _on_the_way(ports: np.ndarray, away: np.ndarray) -> np.ndarray:
-    """bool[N, N]: whether the column's node is on a shortest path from the row's node to the destination, or is it."""
+    """Return bool[N, N]: whether the column's node lies on a shortest path from the row's node, or ends the path."""
     reach = np.eye(len(ports), dtype=bool)
     nearer = (ports != NO_PORT) & (away[ports] == away[:, None] - 1)
     for hops in range(1, int(away.max()) + 1):

@@ -7,7 +7,7 @@ along that window. If the routing is separable, that packet takes the window if 
 that fails (half a ring across the dateline, where the sign of the offset decides) is tried again with
 fewer hops, or with more. Nothing is marked unless every placement is proved.
 
-The dependencies of a routing table are read off its rows, each of which some packet takes.
+The dependencies of a routing table are read off its rows. Each row is taken by some packet.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _upstream(moves: Moves, d: int) -> _Upstream:
 
 
 def _candidates(moves: Moves, line: _Upstream, window: Window, hops: np.ndarray) -> Places:
-    """Return the nodes at which the window's directions exist, with its hops there. hops: int[N], 0 = none."""
+    """Return the nodes at which the window's directions exist, with the window's hops there. hops: int[N], 0 = none."""
     fits = (hops > 0) & (hops <= line.length)
     if window.onwards != END:
         fits &= moves.port[:, window.onwards] != NO_PORT
@@ -162,7 +162,7 @@ def _proved(
 
 
 def _occurs(routing: SourceRouting, line: _Upstream, window: Window, nodes: np.ndarray, hops: np.ndarray) -> np.ndarray:
-    """bool[n]: whether a packet to the end of the window, from a start `hops` before each node, follows the window."""
+    """Return bool[n]: whether a packet from `hops` before each node to the window's end follows the window."""
     start = nodes
     for hop in range(int(hops.max(initial=0))):
         start = np.where(hops > hop, line.previous[start], start)
@@ -181,7 +181,7 @@ def _occurs(routing: SourceRouting, line: _Upstream, window: Window, nodes: np.n
 
 
 class RowPairs(NamedTuple):
-    """Pairs of rows of a table that a packet may take in succession, int64[D] each."""
+    """Pairs of rows of a table that a packet may use one after the other, int64[D] each."""
 
     row: np.ndarray
     then: np.ndarray
@@ -192,8 +192,8 @@ def mark_table(routing: TableRouting, classes: np.ndarray, channels: Channels) -
 
     classes   int8[F, 2]  virtual-channel class for each class of the table
 
-    FIRST is marked if a packet's first row leaves it no choice of its second channel: a packet that may draw another
-    row need not wait for this one.
+    FIRST is marked if a packet that takes the first row has no choice of its second channel. A packet that may draw
+    another row need not wait for this one.
     """
     channel = channel_of_rows(routing, classes)
     leads = routing.port != NO_PORT
@@ -208,20 +208,20 @@ def mark_table(routing: TableRouting, classes: np.ndarray, channels: Channels) -
 
 
 def _entering(routing: TableRouting) -> np.ndarray:
-    """bool[C]: configurations in which packets enter the network, without packets to their own source."""
+    """Return bool[C]: configurations in which packets enter the network, except packets to their own source."""
     entering = np.zeros(len(routing.at), bool)
     entering[routing.entry] = routing.at[routing.entry] != routing.destination[routing.entry]
     return entering
 
 
 def channel_of_rows(routing: TableRouting, classes: np.ndarray) -> np.ndarray:
-    """int64[R]: channel of each row of the table: port · C + class."""
+    """Return the channel of each row of the table, port · C + class, int64[R]."""
     count = int(classes.max(initial=0)) + 1
     return routing.port.astype(np.int64) * count + classes[routing.kind, 0]
 
 
 def steps_of(routing: TableRouting) -> Iterator[RowPairs]:
-    """Yield, in blocks, all pairs of rows of which the second may follow the first."""
+    """Yield all pairs of rows that a packet may use one after the other, in blocks."""
     onwards = np.flatnonzero(routing.next >= 0)
     ways = routing.many[routing.next[onwards]]
     ends = np.cumsum(ways)
@@ -264,7 +264,7 @@ def forced_starts(routing: TableRouting, classes: np.ndarray, most: int) -> tupl
 
 
 def _have_one_channel(routing: TableRouting, channel: np.ndarray) -> np.ndarray:
-    """bool[C]: whether all rows of a configuration lead over the same class of the same channel."""
+    """Return bool[C]: whether all rows of a configuration lead over one class of one channel."""
     if not len(channel):
         return np.zeros(0, bool)
     first = routing.rows[:-1]
@@ -272,7 +272,7 @@ def _have_one_channel(routing: TableRouting, channel: np.ndarray) -> np.ndarray:
 
 
 def table_packets(routing: TableRouting, classes: np.ndarray, cycle: np.ndarray, *, entering: bool) -> list[str]:
-    """For each channel of a cycle, name a packet that passes it and then the next channel: `source → destination`.
+    """Name for each channel of a cycle a packet that passes it and then the next channel, as `source → destination`.
 
     cycle      int64[L]  node · W + channel, in order
     entering   the channel is the packet's first, and the packet has no choice of the next one (`mark_table`)

@@ -32,7 +32,7 @@ MAX_SHARES = 1 << 27  # shares of pairs in channels: 1 GiB
 
 
 def representative_channels(routing: Routing) -> np.ndarray:
-    """int64[C]: a channel (node · P + port) of each class known to be equivalent under the routing, or all channels."""
+    """Return a channel, node · P + port, of each class of channels known to be equivalent, or all, int64[C]."""
     topology = routing.topology
     width = topology.ports.shape[1]
     present = np.flatnonzero(topology.ports != NO_PORT)
@@ -55,7 +55,7 @@ def representative_channels(routing: Routing) -> np.ndarray:
 
 
 def pair_shares(routing: Routing, channels: np.ndarray) -> np.ndarray:
-    """float64[C, N, N]: expected number of times that a flit from s to t passes each channel. channels: int64[C]."""
+    """Return the expected number of times that a flit from s to t passes each of `channels`, float64[C, N, N]."""
     numbered = np.full(routing.topology.ports.size, -1)
     numbered[channels] = np.arange(len(channels))
     number = numbered.reshape(routing.topology.ports.shape)
@@ -96,7 +96,7 @@ def _source_shares(routing: SourceRouting, number: np.ndarray, channels: int) ->
 
 
 def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) -> np.ndarray:
-    """Compute `pair_shares` of layered routing, by increasing distance: a state's passes follow from its successors."""
+    """Compute `pair_shares` for layered routing, nearest states first: a state's passes follow from its successors'."""
     nodes, states = routing.topology.nodes, routing.states
     arcs = states != NO_PORT
     capacity = links_of_arcs(routing)
@@ -124,7 +124,7 @@ def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) 
 
 
 def _table_shares(routing: TableRouting, number: np.ndarray, channels: int) -> np.ndarray:
-    """Compute `pair_shares` for a table, from its last configuration back: passes follow from those of successors."""
+    """Compute `pair_shares` for a table, last configuration first: its passes follow from those of its successors."""
     nodes = routing.topology.nodes
     share = np.zeros((channels, nodes, nodes))
     destination, source = np.divmod(routing.entry_pair, nodes)
@@ -144,7 +144,7 @@ def _table_shares(routing: TableRouting, number: np.ndarray, channels: int) -> n
 
 
 def _distance_to(states: np.ndarray, finish: int) -> np.ndarray:
-    """int64[S]: number of arcs from every state to `finish`; −1 if no path leads there."""
+    """Return the number of arcs from every state to `finish`, int64[S]; −1 if no path leads there."""
     distance = np.full(len(states), -1)
     distance[finish], level = 0, 0
     while True:
@@ -196,7 +196,7 @@ def _capacity(
 
 
 def _worst(topology: Topology, form: Routing) -> tuple[WorstCase | None, str]:
-    """Return the worst permutation and how it was found; None and the reason if it was not sought."""
+    """Return the worst permutation and how it was found, or None and the reason why it was not sought."""
     nodes, terminals = topology.nodes, len(topology.terminals)
     channels = representative_channels(form)
     if not len(channels):
@@ -212,6 +212,6 @@ def _worst(topology: Topology, form: Routing) -> tuple[WorstCase | None, str]:
 
 
 def demands_of(topology: Topology, permutation: np.ndarray) -> pa.Table:
-    """Return the demands of a permutation of terminals, int32[T], as the columns of a file of `demand`: a flit each."""
+    """Return a permutation of terminals, int32[T], as the columns of a file of `demand`. Each demand is one flit."""
     ends = (column_of(terminal_names(topology), one) for one in (np.arange(len(permutation)), permutation))
     return pa.table(dict(zip(COLUMNS, (*ends, np.ones(len(permutation))))))

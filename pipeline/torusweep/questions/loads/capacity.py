@@ -1,4 +1,4 @@
-"""The question `capacity`: the largest throughput that any routing reaches under a traffic pattern, or under all."""
+"""The question `capacity`: the largest throughput that any routing reaches, under one traffic pattern or under all."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Capacity(Answer):
     bound       throughput that no routing exceeds; the optimum lies between throughput and bound
     gap         bound / throughput − 1; about 0 for a linear program
     load        float64[N, P], channel loads of a routing that carries the throughput, as in `Loads`
-    routes      all, or minimal: only routes with the fewest hops
+    routes      "all", or "minimal" for only routes with the fewest hops
     method      the linear program or the first-order method, and how closely both bounds agree
     """
 
@@ -57,7 +57,7 @@ class Capacity(Answer):
 
     @property
     def worst_permutation(self) -> pa.Table:
-        """Raises BadInput: only traffic 'worst' has one."""
+        """Raises BadInput: only traffic 'worst' has a worst permutation."""
         raise BadInput(f"expected with --traffic {WORST} only, got {self.traffic}; add --traffic {WORST}")
 
     @property
@@ -67,7 +67,7 @@ class Capacity(Answer):
 
     @property
     def json(self) -> Row:
-        """The row for JSON; an infinite throughput, if no traffic crosses a channel, becomes null."""
+        """The row for JSON. An infinite throughput (no traffic crosses a channel) becomes null."""
         return {name: None if value == inf else value for name, value in self.record.items()}
 
     @property
@@ -95,7 +95,7 @@ class Guaranteed(Answer):
     Traffic is admissible if no terminal sends or receives more than a flit per cycle.
 
     found    the bounds, in flits per cycle per terminal
-    uniform  throughput that some routing carries of uniform traffic: its capacity, or the lower bound if there is a gap
+    uniform  throughput of uniform traffic that some routing carries: the capacity, or its lower bound if there is a gap
     """
 
     topology: str
@@ -105,7 +105,7 @@ class Guaranteed(Answer):
 
     @property
     def json(self) -> Row:
-        """The bounds, the odds of each node to be intermediate, and the worst permutation found; None if none was."""
+        """The bounds, the odds of each node to be intermediate, and the worst permutation found; None if not found."""
         bounds = dict(zip(("guarantee_lower", "guarantee_oblivious", "guarantee_upper"), self.found))
         worst = None if self.found.worst is None else self.found.worst.destination.tolist()
         about = {"topology": self.topology, "traffic": WORST, **bounds, "uniform": self.uniform}
@@ -113,7 +113,7 @@ class Guaranteed(Answer):
 
     @property
     def worst_permutation(self) -> pa.Table:
-        """The demands of the worst permutation found, as a file of `demand`. Raises Refused if none was sought."""
+        """The demands of the worst permutation found, as a file of `demand`. Raises Refused if it was not sought."""
         if self.found.worst is None:
             raise Refused(
                 f"worst permutation: expected at most {MAX_MATCHING:,} nodes with terminals; choose a smaller network"
@@ -159,10 +159,10 @@ def capacity(
         float, Number(0, "minutes after which the two bounds are reported, whatever their gap", 10_000, open=True)
     ] = 20.0,
 ) -> Capacity | Guaranteed:
-    """Largest throughput that any routing can carry under a traffic pattern, with proof.
+    """Find the largest throughput that any routing can carry under a traffic pattern, with proof.
 
     A linear program finds a routing that carries the throughput, and weights of the channels that prove the bound.
-    If it is too large or slow, a gap allows two proved bounds with the optimum between them. 'torusweep loads
+    If the program is too large or slow, a gap allows two proved bounds with the optimum between them. 'torusweep loads
     --bounds' compares a routing with the optimum.
 
     Traffic 'worst' asks what the network guarantees under every traffic in which no terminal sends or receives more
@@ -185,7 +185,7 @@ def capacity(
 def _throughput(
     network: Topology, how: How, traffic: str | GivenTraffic, routes: str, gap: float | None, minutes: float
 ) -> tuple[Throughput, Proof | None]:
-    """Return the capacity, and the proof of a first-order method where a gap lets that replace the linear program."""
+    """Return the capacity, and a first-order method's proof if a gap lets this method replace the linear program."""
     most = inf if gap is None or gap < WIDE else SLOW_FLOWS
     try:
         with how.progress.wait("a linear program: some minutes on networks of hundreds of different nodes"):

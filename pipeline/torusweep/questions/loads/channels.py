@@ -86,7 +86,7 @@ def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> Collectiv
 
 
 def _time(phase: Phase, load: float) -> PhaseTime:
-    """Return the time of a phase, which lasts until the busiest channel or terminal has carried all its flits."""
+    """Return the time of a phase: until the busiest channel or terminal has carried all its flits."""
     terminal = max(load, float(phase.traffic.received().max()), float(phase.traffic.sent().max()))
     return PhaseTime(phase.name, phase.volume, phase.steps, load, phase.volume * load, phase.volume * terminal)
 
@@ -95,8 +95,8 @@ class MaximumEstimate(NamedTuple):
     """The accuracy of a maximum load that was estimated from sampled packets.
 
     stderr      standard error of the maximum load, from batches of packets
-    low         load, on one half of the packets, of the channel that has the largest load on the other half; biased
-                downwards, while the maximum load is biased upwards
+    low         another estimate: the channel with the largest load on one half of the packets is measured on the other
+                half. It is biased downwards, while the maximum load is biased upwards
     low_stderr  standard error of low
     packets     number of sampled packets
     seed        seed of the sample
@@ -110,7 +110,7 @@ class MaximumEstimate(NamedTuple):
 
 
 class Channel(NamedTuple):
-    """A channel from node `tail` to node `head`, named as in the graph; its load at one flit per cycle per terminal."""
+    """A channel from node `tail` to node `head`, named as in the graph, and its load at 1 flit/cycle/terminal."""
 
     tail: Any
     head: Any
@@ -119,9 +119,9 @@ class Channel(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Bounds of a network, routing and traffic: the columns with these names in the table `loads`.
+    """Bounds for a network, routing and traffic: the columns with these names in the table `loads`.
 
-    worst_permutation  int32[T], which is no column: terminal s sends to terminal worst_permutation[s]; None: not sought
+    worst_permutation  int32[T], not a column: terminal s sends to terminal worst_permutation[s]; None: not sought
     """
 
     cut_links: int | None
@@ -142,14 +142,14 @@ NO_BOUNDS = Bounds(None, None, None, None, None, "")
 
 
 class ChannelRates(NamedTuple):
-    """Traffic and capacity of each channel, float64[A], in bits per second, in the order of `Topology.arcs`."""
+    """Traffic over each channel and the channel's capacity, float64[A], in bits per second, as in `Topology.arcs`."""
 
     carried: np.ndarray
     capacity: np.ndarray
 
     @property
     def percent(self) -> np.ndarray:
-        """float64[A]: traffic over each channel in percent of its capacity."""
+        """Traffic over each channel in percent of its capacity, float64[A]."""
         return 100 * self.carried / self.capacity
 
     @property
@@ -166,13 +166,13 @@ class ChannelLoads:
     routing, traffic   canonical spellings
     load        float64[N, P]: load of each port's channel, divided by its bandwidth; 0 for ports without a channel
     mean_hops   mean hops per injected flit; a flit to its own source counts with 0 hops, or with Valiant's detour
-    ejected     flits per cycle to the busiest terminal, divided by those it can receive, if terminals send 1 on average
-    sent        flits per cycle from the busiest terminal, divided by those it can send, if terminals send 1 on average
+    ejected     flits per cycle to the busiest terminal, divided by what it can receive, if terminals send 1 on average
+    sent        flits per cycle from the busiest terminal, divided by what it can send, if terminals send 1 on average
     estimate    accuracy of sampled loads; None if the loads are exact
     collective  times of a collective operation; None for other traffic or sampled loads
     stretch     mean_hops divided by the mean over shortest paths; None if not computed, or if no flit moves
     lost        the pairs without a route, whose traffic is left out
-    rate        bits per second that the mean terminal sends; None if not specified
+    rate        bits per second that a terminal sends on average; None if not specified
     senders     number of multicast senders, which send one flit per cycle each; None if traffic is not multicast
     """
 
@@ -192,7 +192,7 @@ class ChannelLoads:
 
     @property
     def injected(self) -> float:
-        """Flits that enter the network per cycle: one per terminal less lost traffic; one per sender of multicast."""
+        """Flits that enter the network per cycle: 1 per terminal less lost traffic, or 1 per sender of multicast."""
         if self.senders is not None:
             return self.senders
         return len(self.topology.terminals) * (1 - self.lost.lost_traffic)
@@ -222,7 +222,7 @@ def at_terminals(topology: Topology, traffic: Traffic) -> tuple[float, float]:
 
 
 def channel_table(loads: ChannelLoads) -> pa.Table:
-    """Return the rows of the table `channel_loads`: every channel once, in the order of nodes and ports."""
+    """Return the rows of the table `channel_loads`: every channel once, ordered by node and port."""
     topology = loads.topology
     tail, head, port = topology.arcs
     kind = topology.link_class[tail, port]

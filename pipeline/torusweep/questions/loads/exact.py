@@ -1,7 +1,7 @@
 """Exact expected channel loads.
 
-For a routing table, flows are followed over its configurations. For shortest paths, they are followed over a graph of
-states, from one root of each orbit if symmetry allows it.
+For a routing table, flows are followed over its configurations. For shortest paths, flows are followed over a graph
+of states, from one root of each orbit if symmetry allows it.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ MAX_STRETCH_NODES = 5000  # nodes of the largest network whose stretch is comput
 def table_flows(
     routing: TableRouting, traffic: Traffic, *, progress: Callable[[float], None] | None = None
 ) -> np.ndarray:
-    """Return float64[N, P]: flits over every channel, for traffic between nodes.
+    """Return the flits over every channel, float64[N, P], for traffic between nodes.
 
-    The loads are exact sums, rounded once (`torusweep_kernels.forwarding`), and so do not depend on the order of the
-    table's rows, to the last bit.
+    The loads are exact sums, rounded once (`torusweep_kernels.forwarding`). To the last bit, they do not depend on the
+    order of the table's rows.
     progress   called with the share of the destinations that have been followed
     """
     topology, nodes = routing.topology, routing.topology.nodes
@@ -84,7 +84,7 @@ def layered_flows(
     threads: int | None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, float]:
-    """Return (float64[N, P], flits over every channel; the flits without a path), for traffic between nodes.
+    """Return the flits over every channel, float64[N, P], and the flits without a path, for traffic between nodes.
 
     The loads are exact sums, rounded once (`torusweep_kernels.loads.minimal_loads`).
     progress   called with the share of the roots that have been followed
@@ -108,7 +108,7 @@ def layered_flows(
 def shortest_hops(
     topology: Topology, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None
 ) -> float:
-    """Return the hops of all flits over shortest paths: the sum of demand times distance, in float64."""
+    """Return the total hops of all flits over shortest paths: the sum of demand times distance, in float64."""
     if topology.ends is not None:
         options: dict[str, Any] = {"use_symmetry": use_symmetry, "backend": backend, "threads": threads}
         return fsum(layered_flows(minimal_ecmp(topology), traffic, **options)[0].ravel().tolist())
@@ -135,7 +135,7 @@ def shortest_hops(
 
 
 def channels_of_arcs(routing: LayeredRouting, flows: np.ndarray) -> np.ndarray:
-    """Return int64[N, P], flows over channels, from flows int64[S, Q] over arcs between states."""
+    """Return flows over channels, int64[N, P], from flows over arcs between states, int64[S, Q]."""
     if routing.plain:
         return flows
     (state, arc), channel = _arcs_and_channels(routing)
@@ -154,7 +154,7 @@ def _exact_channels_of_arcs(routing: LayeredRouting, flows: Twice) -> Twice:
 
 
 def _arcs_and_channels(routing: LayeredRouting) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Return ((state, arc) of every arc that uses a channel, the number of that channel: node · P + port)."""
+    """Return (state, arc) of every arc that uses a channel, and the number of its channel, node · P + port."""
     state, arc = np.nonzero((routing.states != NO_PORT) & (routing.port != NO_PORT))
     width = routing.topology.ports.shape[1]
     return (state, arc), routing.node[state].astype(np.int64) * width + routing.port[state, arc]
@@ -168,10 +168,10 @@ def _sum_over_roots(
     threads: int | None,
     progress: Callable[[float], None] | None,
 ) -> tuple[Twice, float]:
-    """Sum the flows to all destinations: those to one root of each orbit of nodes, times the size of the orbit.
+    """Sum the flows to all destinations: follow one root of each orbit of nodes, and multiply by the orbit's size.
 
-    Flows are followed from the destination backwards: a split by next hops depends on the destination, as do the path
-    counts that `routing.shortest_paths` gives to a table.
+    Flows are followed from the destination backwards. A split by next hops depends on the destination, and so do the
+    path counts that `routing.shortest_paths` gives to a table.
     """
     busy = traffic.received()[nodes.representatives] > 0
     roots, sizes = nodes.representatives[busy], nodes.sizes[busy]
@@ -211,7 +211,7 @@ def _sum_over_roots(
 
 
 def _demand(routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray) -> np.ndarray:
-    """float64[B, S]: demand from every state to each destination."""
+    """Return the demand from every state to each destination, float64[B, S]."""
     at_nodes = traffic.columns(destinations)
     if routing.plain:
         return at_nodes
@@ -223,7 +223,7 @@ def _demand(routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray)
 def _scaled_demand(
     routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return (float64[B], float64[S]) whose outer product is `_demand`, apart from its diagonal; None if impossible."""
+    """Return vectors, float64[B] and float64[S], whose outer product is `_demand` except on its diagonal, or None."""
     scaled = traffic.scaled_columns(destinations) if routing.plain or not traffic.own.nnz else None
     if scaled is None or routing.plain:
         return scaled
@@ -233,7 +233,7 @@ def _scaled_demand(
 
 
 def _average_over_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits, load: Twice) -> Twice:
-    """Return the load of every channel, given the loads that one root of each orbit causes.
+    """Return the load of every channel, from the loads of flows to one root of each orbit.
 
     All channels of an orbit carry the same load, and the sum over the orbit does not depend on the choice of roots, so
     each channel carries the mean. The two directions of a link may differ if traffic is split by next hops.
@@ -309,7 +309,7 @@ def exact_loads(
 
 
 def _flows(routing: Routing, traffic: Traffic, **options: Any) -> tuple[np.ndarray, float]:
-    """Return (float64[N, P], flits over every channel; the hops of all flits)."""
+    """Return the flits over every channel, float64[N, P], and the total hops of all flits."""
     if isinstance(routing, LayeredRouting):
         load, lost = layered_flows(routing, traffic, **options)
         if lost:

@@ -1,8 +1,8 @@
 """Loads estimated from random packets, with standard errors and two estimates that enclose the maximum load.
 
 The maximum of many noisy loads is biased upwards, because the noise takes part in the selection. The second estimate
-selects the largest channel on one half of the packets and measures it on the other half. It is biased downwards,
-because another channel may have the true maximum. Both are reported.
+selects the channel with the largest load on one half of the packets and measures it on the other half. It is biased
+downwards, because another channel may have the true maximum. Both are reported.
 
 Packets come from counter-based random numbers, so that packet i is the same in every block.
 """
@@ -49,7 +49,7 @@ MIN_PACKETS = 2 * GROUPS
 class TrafficPackets:
     """Random packets of the traffic between nodes.
 
-    backend  numpy: the specification; any other: Numba draws the packets that are needed in host memory
+    backend  numpy: the specification; for other backends, Numba draws the packets that are needed in host memory
     """
 
     def __init__(self, traffic: Traffic, seed: int, backend: str) -> None:
@@ -57,11 +57,11 @@ class TrafficPackets:
         self.tables = tables_of(traffic)
 
     def draw(self, first: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (source int32[count], destination int32[count]) of packets first … first + count − 1."""
+        """Return the sources and the destinations, int32[count] each, of packets first … first + count − 1."""
         return draw_pairs(self.tables, first, count, self.seed, backend=self.backend, threads=1)
 
     def words(self, first: int, count: int, turn: int = 0) -> np.ndarray:
-        """uint32[4, count]: four random words per packet to choose its route; each turn gives four further words."""
+        """Return four random words per packet that choose its route, uint32[4, count]. Each turn gives four others."""
         return packet_words(first + np.arange(count), turn, ROUTES, self.seed, backend=self.backend)
 
 
@@ -74,7 +74,7 @@ def tables_of(traffic: Traffic) -> Tables:
 def count_walks(
     routing: TableRouting, source: np.ndarray, destination: np.ndarray, group: np.ndarray, groups: int, draws: Draws
 ) -> np.ndarray:
-    """int64[groups · N · P]: number of packets of each group that pass each channel. draws: as for `drawn_rows`."""
+    """Return how many packets of each group pass each channel, int64[groups · N · P]. draws: as for `drawn_rows`."""
     ports = routing.topology.ports
     counts = np.zeros(groups * ports.size, np.int64)
     for packets, row in drawn_rows(routing, source, destination, draws):
@@ -103,7 +103,7 @@ def sampled_loads(
     routing, traffic  spellings (torusweep.routing, torusweep.traffic)
     packets           upper limit of the number of packets; ≥ 64
     seed              0 … 2⁶⁴ − 1; the result depends on the seed and the number of packets, not on backend or threads
-    relative_error    stop once the standard error of the maximum load is at most this share of it; None: do not stop
+    relative_error    stop if the maximum load's standard error is at most this share of the load; None: do not stop
     progress          called with the number of packets counted so far
     Raises BadInput in the cases in which `exact_loads` does.
     """
@@ -142,7 +142,7 @@ def sampled_loads(
 
 
 class _Routes:
-    """Counts packets over channels under source routing, in which the source draws the whole route."""
+    """A counter of packets over channels under source routing, in which the source draws the whole route."""
 
     def __init__(self, routing: SourceRouting, packets: TrafficPackets, backend: str, threads: int | None) -> None:
         self.routing, self.packets, self.table = routing, packets, RouteTable(routing)
@@ -162,7 +162,7 @@ class _Routes:
         )
 
     def routes(self, first: int, number: int) -> list[np.ndarray]:
-        """Return the start and row of every packet's route; with two passes, those of both halves of the route."""
+        """Return the start and row of every packet's route; with two passes, of both halves of the route."""
         source, destination = self.packets.draw(first, number)
         words = self.packets.words(first, number)
         if self.routing.passes == 1:
@@ -185,7 +185,7 @@ class _Routes:
 
 
 class _Walks:
-    """Counts packets over channels under layered routing, in which each node draws the next hop."""
+    """A counter of packets over channels under layered routing, in which each node draws the next hop."""
 
     def __init__(self, routing: LayeredRouting, packets: TrafficPackets, backend: str, threads: int | None) -> None:
         self.routing, self.seed, self.capacity = routing, packets.seed, links_of_arcs(routing)
@@ -220,7 +220,7 @@ class _Walks:
 
 
 class _TableWalks:
-    """Counts packets over channels under a routing table, in which each node draws a row."""
+    """A counter of packets over channels under a routing table, in which each node draws a row."""
 
     def __init__(self, routing: TableRouting, packets: TrafficPackets) -> None:
         self.routing, self.packets = routing, packets
@@ -240,7 +240,7 @@ class _TableWalks:
 def _in_blocks(
     draw: Callable[[int, int], list[np.ndarray]], first: int, number: int, threads: int | None
 ) -> list[np.ndarray]:
-    """Return the arrays of `draw(first packet, number)` for all packets, drawn in blocks by several threads."""
+    """Return the arrays of `draw(first packet, number)` for all packets. Several threads draw blocks of packets."""
     blocks = range(first, first + number, BLOCK)
     parts = in_threads(
         lambda start: draw(start, min(BLOCK, first + number - start)), blocks, threads or len(os.sched_getaffinity(0))

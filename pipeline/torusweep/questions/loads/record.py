@@ -1,4 +1,4 @@
-"""Rows of the table `loads`: of a network from values, of a block of networks from arrays."""
+"""Rows of the table `loads`, for one network from values, and for a block of networks from arrays."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def columns_of(
 
 
 def defined(busy: Any, values: Any) -> Any:
-    """Return the values of busy networks, and null for others: an Arrow array, or a value or None of one network."""
+    """Return the values of busy networks and null for others, as an Arrow array; for one network, a value or None."""
     if isinstance(busy, np.ndarray):
         return pa.array(values, mask=~busy)
     return values if busy else None
@@ -91,7 +91,7 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
 def loads_of_block(networks: Sequence[Planned], how: How, alone: Callable[[str], Any]) -> pa.Table:
     """Return a table with a row for each network (`torusweep.questions.static.blocks.table_of_block`).
 
-    alone   maps a spelling to the rows of that network alone; called if some of its terminals cannot reach each other
+    alone   maps a spelling to the rows of this network alone, which is needed if some terminal cannot reach another
     """
 
     def of_block(numbers: Any) -> Any:
@@ -130,14 +130,14 @@ def columns_of_block(numbers: Any) -> dict[str, Any]:
 
 
 def means_and_maxima(values: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (means, maxima), each float64[B], of the chosen values [B, K] in each row; 0 for a row without any."""
+    """Return mean and maximum, float64[B] each, of the chosen values in each row of [B, K]; 0 if none is chosen."""
     most = np.where(chosen, values, 0.0).max(axis=1, initial=0.0)
     number = chosen.sum(axis=1)
     return np.minimum(divided(row_sums(values, chosen), number.astype(np.float64)), most), most
 
 
 def row_sums(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Return float64[B]: the sum of the chosen values in each row, added in the order in which NumPy adds one row."""
+    """Return the sum of the chosen values in each row, float64[B], added in the order in which NumPy adds one row."""
     number, total = chosen.sum(axis=1), np.zeros(len(values))
     for size in np.unique(number[number > 0]).tolist():
         rows = number == size
@@ -146,6 +146,6 @@ def row_sums(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 
 def _mean_and_max(load: np.ndarray) -> tuple[float, float]:
-    """Return (mean, maximum) of the loads, where rounding cannot lift the mean of equal loads above the maximum."""
+    """Return the mean and maximum of the loads. Rounding cannot lift the mean of equal loads above their maximum."""
     most = float(load.max(initial=0.0))
     return min(float(load.sum()) / max(len(load), 1), most), most

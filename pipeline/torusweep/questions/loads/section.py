@@ -54,7 +54,7 @@ NODES = Field("nodes", lambda row: number(row["nodes"]), style="number")
 
 
 def section(tables: Tables) -> Chapter | None:
-    """Return the chapter on the table `loads`; None if the table has nothing to compare."""
+    """Return the chapter on the table `loads`; None if there is nothing to compare."""
     loads = tables.get("loads", ())
     networks = stored_rows(tables, "static").among("topology", (row["topology"] for row in loads))
     rows = joined(networks, loads)
@@ -67,7 +67,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, Any]]:
-    """Return the rows of `loads`, each with the static columns of its network and the network's line in the chart."""
+    """Return the rows of `loads`, with the static columns of each network and the network's line in the chart."""
     networks = {
         record["topology"]: {**record, "line": _line(record), "kind": kind(record), "series": series(record)}
         for record in static
@@ -79,7 +79,7 @@ def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, 
 
 
 def caption(rows: Iterable[Record]) -> str:
-    """Return the caption of the chart that shows these rows. rows: as `joined` returns them."""
+    """Return the caption of the chart that shows these rows, which are rows from `joined`."""
     families = {row["family"] for row in rows}
     return CAPTION + TWISTED * (not families.isdisjoint({"rtt", "ptt", "pdtt"})) + PRUNED * ("pruned_torus" in families)
 
@@ -121,7 +121,7 @@ OF_ALL = SATURATION._replace(
 
 
 def _of_all(rows: Sequence[Record]) -> list[Panel]:
-    """Return the chart of all networks, or of a sample of them; [] if every network lies on a line of LINES."""
+    """Return the chart of all networks, or of a sample; [] if every network lies on a line of LINES."""
     drawn = [row for row in rows if _is_minimal_uniform(row)]
     if len({row["topology"] for row in drawn}) < 2 or all(row["line"] for row in drawn):
         return []
@@ -153,7 +153,7 @@ def _by_routing(rows: Sequence[Record]) -> str:
 
 
 def _pivot(rows: Sequence[Record], title: str, note: str, leading: tuple[Field, Field], across: str, value: str) -> str:
-    """A table of the column `value`, with one column for each value of `across`; only rows with several such values."""
+    """Return a table of the column `value`, with a column for each value of `across`; only rows with several values."""
     key = {"traffic": "routing", "routing": "traffic"}[across]
     found: dict[tuple[str, str], dict[str, Record]] = {}
     for row in rows:
@@ -218,7 +218,7 @@ def _of_capacity(rows: Sequence[Record]) -> str:
 
 
 def _records(title: str, note: str, shown: Sequence[Field], rows: Sequence[Record]) -> str:
-    """A table with one row for each record, ordered by number of nodes, then by name."""
+    """Return a table with a row for each record, ordered by number of nodes, then by name."""
     ordered = sorted(rows, key=lambda row: _order(row, "routing", "traffic"))
     return _listing(title, note, [NETWORK, ROUTING, TRAFFIC, NODES, *shown], ordered)
 

@@ -32,7 +32,7 @@ def source_flows(
     threads: int | None,
     progress: Callable[[float], None] | None = None,
 ) -> np.ndarray:
-    """Return float64[N, P]: flits over every channel, for traffic between nodes.
+    """Return the flits over every channel, float64[N, P], for traffic between nodes.
 
     The loads are exact sums, rounded once: whole numbers of packets, times the demand that each packet stands for.
     progress   called with the share of the pairs that have been followed
@@ -79,7 +79,7 @@ class _Part(NamedTuple):
     """One pass over traffic: the traffic, and the sources from which it is followed.
 
     traffic   traffic of the network
-    half      0: the only pass; 1: to the random intermediate nodes; 2: from there to the destinations
+    half      0: the only pass; 1: to the random intermediate nodes; 2: from these nodes to the destinations
     share     number by which demands are divided: the number of intermediate nodes
     sources   int32[S], nodes to follow
     sizes     int64[S], how many times the traffic of each source counts
@@ -109,7 +109,7 @@ class _Part(NamedTuple):
         return max(1, BLOCK // len(self.traffic.common)) if self.dense else BLOCK
 
     def listed(self, some: np.ndarray) -> _Listed:
-        """Return the pairs from the given sources that have a demand."""
+        """Return the pairs with a demand whose source is one of the given sources."""
         if not self.half:
             row, destination, demand = self.traffic.pairs(some)
             return _Listed(row, destination, demand, np.zeros(len(demand)))
@@ -146,7 +146,7 @@ def _parts(routing: SourceRouting, traffic: Traffic, use_symmetry: bool) -> list
 
 
 def _average_over_cells(routing: SourceRouting, flows: Twice) -> Twice:
-    """Average flows [N, D], which one source of each cell causes, over the nodes of every cell."""
+    """Average over the nodes of every cell the flows, [N, D], that one source of each cell causes."""
     size, mean = np.bincount(routing.cell).astype(np.float64), np.zeros((2, *flows[0].shape))
     for d in range(routing.moves.port.shape[1]):
         high, low = (np.ascontiguousarray(part[:, d]) for part in flows)
@@ -158,7 +158,7 @@ def _average_over_cells(routing: SourceRouting, flows: Twice) -> Twice:
 
 
 def channels_of_directions(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
-    """Return int64[N, P], flows over channels, from flows int64[N, D] by direction; directions may share a channel."""
+    """Return flows over channels, int64[N, P], from flows by direction, int64[N, D]; directions may share a channel."""
     total = np.zeros(routing.topology.ports.shape, flows.dtype)
     for d, port in enumerate(routing.moves.port.T):
         leaving = np.flatnonzero(port != NO_PORT)
@@ -184,7 +184,7 @@ class _Unit(NamedTuple):
 
 
 class _Follow:
-    """Flows of packets, counted as integers: an array int64[N, D] for each unit."""
+    """Flows of packets, counted as whole numbers: an array int64[N, D] for each unit."""
 
     def __init__(self, table: RouteTable, backend: str, threads: int | None) -> None:
         self.table, self.backend, self.threads = table, backend, threads
@@ -222,7 +222,7 @@ class _Follow:
             self.add(_Unit(high, low, whole), *what)
 
     def add(self, unit: _Unit, start: np.ndarray, row: np.ndarray, amount: np.ndarray) -> None:
-        """Add the flows of packets. amount: int64, the flow of each packet in multiples of `unit`."""
+        """Add the flows of packets. amount: each packet's flow as a multiple of `unit`, int64."""
         table = self.table
         routes = table.routing.moves.next, start, row, table.direction, table.hops, amount
         flows = route_flows(*routes, backend=self.backend, threads=self.threads)
@@ -247,7 +247,7 @@ class _Follow:
         self.flows, self.sums = {}, {}
 
     def taken(self) -> Twice:
-        """Return both parts (high, low) of the total, float64[N, D] each, and reset them to zero."""
+        """Return both parts (high, low) of the total, float64[N, D] each, and set the total to zero."""
         self.settle()
         total, zero = self.total, np.zeros(self.total[0].shape)
         self.total = zero, zero
@@ -255,7 +255,7 @@ class _Follow:
 
 
 def _few_values(listed: _Listed) -> list[tuple[float, float, np.ndarray]] | None:
-    """For each different demand, return (high, low, bool[R]: the pairs with it); None if there are more than FEW."""
+    """Return (high, low, bool[R]: the pairs with it) for each different demand; None for more than FEW demands."""
     values: list[tuple[float, float, np.ndarray]] = []
     left = np.ones(len(listed.high), bool)
     while left.any():
@@ -291,6 +291,6 @@ def _digits(high: np.ndarray, low: np.ndarray) -> Iterator[tuple[float, np.ndarr
 
 
 def constant_in_cells(cell: np.ndarray, value: np.ndarray) -> bool:
-    """Whether all nodes of a cell have the same value."""
+    """Return whether all nodes of each cell have the same value."""
     first = np.unique(cell, return_index=True)[1]
     return np.array_equal(value, value[first][cell])

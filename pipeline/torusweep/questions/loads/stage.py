@@ -83,7 +83,7 @@ class Loads(Record):
 
     @cached_property
     def channels(self) -> pa.Table:
-        """A table with a row per channel, in the order of nodes and ports: numbers of its two ends, class, load."""
+        """A table with a row for each channel, in the order of nodes and ports: numbers of its ends, class, load."""
         return channel_table(self.found)
 
     @property
@@ -95,12 +95,12 @@ class Loads(Record):
         return demands_of(topology, permutation)
 
     def busiest(self, number: int = 5) -> list[Channel]:
-        """Return the `number` channels with the largest loads, largest first; ties in the order of node numbers."""
+        """Return the `number` channels with the largest loads, largest first; equal loads follow in node order."""
         return [self._channel(place) for place in self._order[: max(0, number)].tolist()]
 
     @cached_property
     def _order(self) -> np.ndarray:
-        """int64[A]: indices of the channels, as in `Topology.arcs`, from the largest load to the smallest."""
+        """Indices of the channels in `Topology.arcs`, int64[A], from the largest load to the smallest."""
         tail, _, port = self.found.topology.arcs
         return np.argsort(-self.found.load[tail, port], kind="stable")
 
@@ -129,7 +129,7 @@ class Loads(Record):
         return len(np.unique(terminals)) < len(terminals)
 
     def rates(self) -> list[tuple[str, str]]:
-        """Return facts (name, value) on the busiest link and links over capacity; [] if links or demands lack units."""
+        """Return facts (name, value) on the busiest link and links over capacity; [] without units."""
         rates = self.found.rates
         if rates is None or not len(rates.carried):
             return []
@@ -158,7 +158,7 @@ class Loads(Record):
 
     @property
     def heeded(self) -> list[str]:  # type: ignore[override]  # a property in place of the attribute
-        """Network attributes used beyond the question's declaration: the links' unit, if demands have a unit too."""
+        """Network attributes used beyond the question's declaration: the unit of links, if demands have a unit, too."""
         return [] if self.found.rates is None else ["unit"]
 
     @property
@@ -222,7 +222,7 @@ def loads(
     ]
     | None = None,
 ) -> Loads:
-    """Load of every channel under a routing and a traffic pattern, and where the network saturates.
+    """Compute the load of every channel under a routing and a traffic pattern, and where the network saturates.
 
     A load is the flits per cycle over a channel when every terminal injects one flit per cycle.
 
@@ -349,7 +349,7 @@ class LoadsQuestion(Question):
         return loads_of_block(networks, options, lambda spelling: self.rows(LazyNetwork(spelling), request, options))
 
     def memory(self, network: LazyNetwork, request: Any) -> int:
-        """Return the bytes for the network's arrays, its channels' loads, and one block of roots, pairs or packets."""
+        """Return the bytes for the network's arrays, the loads, and one block of roots, pairs or packets."""
         planned = network.plan
         channels = planned.nodes * max(planned.degree, 1)
         own = planned.bytes + 80 * channels
@@ -365,7 +365,7 @@ class LoadsQuestion(Question):
 
 
 def _suits_by_plan(network: LazyNetwork, request: Any) -> bool:
-    """Whether the plan alone shows that a request suits its network: counting a large sweep then builds no network."""
+    """Return whether the plan alone shows that a request suits its network; counting then builds no network."""
     planned = network.plan
     if not suits_by_plan(request.traffic, planned):
         return False
@@ -375,17 +375,17 @@ def _suits_by_plan(network: LazyNetwork, request: Any) -> bool:
 
 
 def _over_states(request: Any) -> bool:
-    """Whether the routing takes shortest paths over a graph of states, rather than routes chosen at the source."""
+    """Return whether the routing takes shortest paths over a graph of states, not routes chosen at the source."""
     return request.routing.partition("(")[0] in SHORTEST_PATHS
 
 
 def _symmetric(request: Any) -> bool:
-    """Whether every automorphism of the network maps the requested traffic to itself."""
+    """Return whether every automorphism of the network maps the requested traffic to itself."""
     return request.traffic.partition("(")[0] in SYMMETRIC
 
 
 def _from_every_node(planned: Plan, request: Any) -> bool:
-    """Whether loads are followed from every node, rather than from one node of each orbit."""
+    """Return whether loads are followed from every node, rather than from one node of each orbit."""
     return (
         planned.symmetries is no_symmetries
         or not _symmetric(request)

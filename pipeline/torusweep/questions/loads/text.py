@@ -1,4 +1,4 @@
-"""What is printed of channel loads: lines over the columns, phases of a collective, and a bar for each link class."""
+"""The printed form of channel loads: lines of column values, phases of a collective, and a bar for each link class."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ USUAL: dict[str, Any] = {
 
 
 def phases_said(phases: Sequence[Mapping[str, Any]] | None) -> str | None:
-    """Return the time and the greatest load of each phase of a collective operation; None for other traffic."""
+    """Return the time and the largest load of each phase of a collective operation; None for other traffic."""
     said = "{name} {time:.6g} (load {max_channel_load:.6g})"
     return None if phases is None else ", ".join(said.format_map(phase) for phase in phases)
 

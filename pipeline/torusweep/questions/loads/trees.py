@@ -1,4 +1,4 @@
-"""Loads of multicast traffic, in which each flit crosses every channel on the routes to its destinations once."""
+"""Loads of multicast traffic: each flit crosses once every channel on the routes to its destinations."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BLOCK = 1 << 26  # pairs of a sender and a channel at a time: 64 MiB
 
 
 class Trees(NamedTuple):
-    """Load float64[N, P]: flits over every channel. senders: number of senders, which send one flit per cycle each."""
+    """Loads of multicast: flits over every channel, float64[N, P], if each of the `senders` sends 1 flit per cycle."""
 
     load: np.ndarray
     senders: int
 
 
 def tree_loads(routing: Routing, traffic: Traffic) -> Trees:
-    """Return the loads of multicast: a channel carries a sender's flit once if the route to some destination uses it.
+    """Return the loads of multicast. A channel carries a sender's flit once if a route to some destination uses it.
 
     traffic   traffic between terminals
     Raises BadInput if a pair has several routes; Refused if there are too many pairs to follow.
@@ -49,7 +49,7 @@ def tree_loads(routing: Routing, traffic: Traffic) -> Trees:
 
 
 def _used(table: TableRouting, flit: np.ndarray, source: np.ndarray, destination: np.ndarray, flits: int) -> np.ndarray:
-    """bool[F, N · P]: whether the routes of each flit 0 … F − 1 use each channel."""
+    """Return bool[F, N · P]: whether the routes of each flit 0 … F − 1 use each channel."""
     topology = table.topology
     used = np.zeros((flits, topology.ports.size), bool)
     at = table.entries(source, destination)
