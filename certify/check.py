@@ -12,7 +12,7 @@ else: it makes all three by its own definitions, and checks whatever a proof say
 
     1  the command
     2  the text of a certificate: version, fields, digest
-    3  the kinds of proof: symmetry, capacity, bisection, collective, deadlock, exhaustion
+    3  the kinds of proof: symmetry, capacity, bisection, three of guarantees, collective, deadlock, exhaustion
     4  what these are about: networks, automorphisms, traffic, lattices
     5  the families of networks, by their spelling
 """
@@ -163,12 +163,13 @@ def symmetry(network, proof, topology, at_least, at_most):
 # out traffic or use hops that routes may not take, or if the numbers are not in the form that torusweep writes.
 def capacity(network, proof, topology, traffic, routes, at_least, at_most):
     """Return the rate that the flows carry, and the rate that the lengths allow."""
-    return dict(zip(("at_least", "at_most"), throughput(network, traffic, routes, proof)))
+    return dict(zip(("at_least", "at_most"), throughput(network, traffic_of(network, traffic), routes, proof)))
 
 
 def throughput(network, traffic, routes, proof):
     """Return the rates, in flits per cycle and node, that flows carry and that lengths allow; None for a missing proof.
 
+    traffic      (demand, keeps), as `traffic_of` makes them
     generators   automorphisms that keep the traffic; what is true of an orbit's first node or arc is true of the orbit
     roots        first nodes of the orbits that receive traffic
     lengths      [tail, head, length] of the first channel of an orbit; all other orbits have length 0
@@ -180,7 +181,7 @@ def throughput(network, traffic, routes, proof):
     """
     expect(routes in ("all", "minimal"), "expected all or minimal routes")
     generators, roots, lengths, scale, flows = fields(proof, "generators", "roots", "lengths", "scale", "flows")
-    demand, keeps_traffic = traffic_of(network, traffic)
+    demand, keeps_traffic = traffic
     orbits = Orbits(network, generators, keeps_traffic)
     reached = {orbits.node[root].first for root in roots}
     expect(roots == sorted(reached), "expected the first nodes of orbits as roots")
@@ -205,6 +206,12 @@ def throughput(network, traffic, routes, proof):
     room = sum(links * length[arc] for arc, links in network.arcs.items())
     carried = None if flows is None else scale / orbits.busiest(load)
     return carried, None if lengths is None else room / Fraction(needed)
+
+
+def carried_by_flows(network, traffic, proof):
+    """Return the rate that flows over all routes carry, by a proof without lengths."""
+    expect(proof.get("lengths") is None, "expected no lengths")
+    return throughput(network, traffic, "all", {**proof, "lengths": None})[0]
 
 
 def lengths_of(network, orbits, lengths):
@@ -246,12 +253,70 @@ def bisection(network, proof, topology, at_least, at_most):
     expect(inside <= set(range(network.n)), "expected nodes of the network")
     expect(len(half) == few, "expected half of the nodes")
     expect(few > 0, "expected two nodes at least")
-    expect(proof.get("lengths") is None, "expected no lengths")
-    carried, _ = throughput(network, "uniform", "all", {**proof, "lengths": None})
+    carried = carried_by_flows(network, traffic_of(network, "uniform"), proof)
     # of the n² pairs ⌊n/2⌋ ⌈n/2⌉ cross from a half to the other, each with 1/n of a node's rate
     crossing = carried * few * (network.n - few) / network.n
     width = sum(links for (tail, head), links in network.arcs.items() if tail in inside and head not in inside)
     return {"at_least": Fraction(ceil(crossing)), "at_most": Fraction(width)}
+
+
+# --- two_phase, oblivious, permutation: guarantees -------------------------------------------------------
+# Traffic is admissible if no node sends or receives more than a flit a cycle; what holds of all of it is guaranteed.
+# two_phase claims how much some routing guarantees, and reads the odds of each node to be one by way of which packets
+# go, whatever their destination, and flows between nodes, which both halves of their ways take.
+# It is refused if an odd is below 0, or if the flows are refused as those of a capacity are.
+def two_phase(network, proof, topology, at_least, at_most):
+    """Return the guaranteed rate. At a flit a cycle, a node u sends by way of v at most odds(v) of a flit, and as many
+    of the flits to v come by way of u as odds(u) says: between u and v there are never more than twice the demand.
+    """
+    odds = proof.pop("odds")
+    expect(len(odds) == network.n, "expected the odds of each node")
+    expect(min(odds) >= 0, "expected odds of 0 or more")
+    twice = 2 * sum(odds)
+    demand = lambda source, target: Fraction(odds[source] + odds[target], twice)  # noqa: E731
+    keeps = lambda image: all(odds[image[node]] == odds[node] for node in range(network.n))  # noqa: E731
+    return {"at_least": carried_by_flows(network, (demand, keeps), proof) / 2, "at_most": None}
+
+
+# oblivious claims a rate that no routing guarantees whose routes depend on nothing but source and target, and reads
+# lengths of channels.
+# It is refused if the lengths are refused as those of a capacity are, or if a channel lacks one back of equal length.
+def oblivious(network, proof, topology, at_least, at_most):
+    """Return the rate. Distances d by the lengths are equal both ways; let far(v) be the sum of those from v.
+
+    Take a channel (u, v), and max(0, d(s, v) − d(s, u) + d(u, t) − d(v, t)) flits from each s to each t. Both
+    differences are between −length and length. So a node sends at most n · length + far(u) − far(v) of these flits, and
+    receives at most n · length + far(v) − far(u): divided by the larger number they are admissible, and load the
+    channel by at most links / rate. On any way from s to t all channels' flits add up to 2 d(s, t) or more, as the
+    differences telescope. Hence rate · 2 Σ d(s, t) ≤ Σ links · (n · length + |far(u) − far(v)|).
+    """
+    generators, lengths = fields(proof, "generators", "lengths")
+    orbits = Orbits(network, generators)
+    length = lengths_of(network, orbits, lengths)
+    both_ways = all(length.get((head, tail)) == own for (tail, head), own in length.items())
+    expect(both_ways, "expected a channel back of each channel, of equal length")
+    total = {}
+    for root in {orbit.first for orbit in orbits.node.values()}:
+        away = network.distances(root, lambda tail, head: length[tail, head])
+        expect(len(away) == network.n, "expected a way between any two nodes")
+        total[root] = sum(away.values())
+    far = [total[orbits.node[node].first] for node in range(network.n)]
+    steps = {(u, v): network.n * own + abs(far[u] - far[v]) for (u, v), own in length.items()}
+    room = sum(links * steps[arc] for arc, links in network.arcs.items())
+    return {"at_least": None, "at_most": Fraction(room, 2 * sum(far))}
+
+
+# permutation claims a rate that no routing at all guarantees, and reads a node to which each node sends everything,
+# and lengths of channels, by which no routing carries more.
+# It is refused if two nodes send to the same one, or if the lengths are refused as those of a capacity are.
+def permutation(network, proof, topology, at_least, at_most):
+    """Return the rate that the lengths allow under this permutation, which is admissible."""
+    target_of, lengths = fields(proof, "permutation", "lengths")
+    nodes = list(range(network.n))
+    expect(sorted(target_of) == nodes, "expected each node as the target of one")
+    traffic = (lambda source, target: int(target_of[source] == target)), lambda image: True
+    whole = {"generators": [], "roots": nodes, "lengths": lengths, "scale": None, "flows": None}
+    return {"at_least": None, "at_most": throughput(network, traffic, "all", whole)[1]}
 
 
 # --- collective ------------------------------------------------------------------------------------------
@@ -275,7 +340,7 @@ def collective(network, proof, topology, operation, root, at_least, at_most):
     known = root in range(network.n) if rooted else root is None
     expect(known, "expected a node as the root of broadcast and reduce, and none otherwise")
     if operation == "all_to_all":
-        carried, allowed = throughput(network, "uniform", "all", proof)
+        carried, allowed = throughput(network, traffic_of(network, "uniform"), "all", proof)
         return {"at_least": 1 / allowed, "at_most": carried and 1 / carried}
     cut, trees, generators = fields(proof, "cut", "trees", "generators")
     least = time_of_cut(network, cut, operation, root)
@@ -570,7 +635,8 @@ def columns_above(base, last, ending, flat):
     return columns
 
 
-KINDS = {kind.__name__: kind for kind in (collective, capacity, bisection, symmetry, deadlock, exhaustion)}
+KINDS = (collective, capacity, bisection, symmetry, deadlock, exhaustion, two_phase, oblivious, permutation)
+KINDS = {kind.__name__: kind for kind in KINDS}
 
 
 # === 4  Networks, automorphisms, traffic, lattices =======================================================

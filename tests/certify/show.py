@@ -79,6 +79,15 @@ def _static(line: int) -> Callable[[Any], str]:
     return lambda network: network.static(measures=["distances"]).certificate.splitlines()[line]
 
 
+def _guarantee(kind: str) -> Callable[[Any], str]:
+    def lines(network: Any) -> str:
+        proofs = network.capacity("worst").certificate.splitlines()
+        return "\n".join(line for line in proofs if json.loads(line)["kind"] == kind)
+
+    return lines
+
+
+GUARANTEES = ("two_phase", "oblivious", "permutation")
 ORDERED = product(
     [f"dimension_order(tie={tie})" for tie in ("split", "positive", "sign")], ("none", "dateline"), (1, 2)
 )
@@ -88,6 +97,7 @@ ASKED: dict[str, list[Callable[[Any], str]]] = {
     "bisection": [_static(1)],
     "symmetry": [_static(0)],
     "deadlock": [_deadlock(*asked) for asked in chain(ORDERED, LISTED)],
+    **{kind: [_guarantee(kind)] for kind in GUARANTEES},
 }
 
 

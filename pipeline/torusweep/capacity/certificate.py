@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from torusweep.capacity import (
     Commodities,
@@ -23,6 +24,7 @@ from torusweep.capacity import (
     usable_arcs,
 )
 from torusweep.capacity.first_order import Proof
+from torusweep.capacity.guarantee import WORST, Guarantee, Metric
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.certificates import MOST_NUMBERS, Group, certificate, check_derived, group_of, links_of
 from torusweep.networks.symmetry import proved_symmetries
@@ -62,6 +64,13 @@ def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: P
     Raises BadInput for a network or traffic that the checker cannot derive, Refused for a proof that is too large."""
     canonical, pattern = check_certified(topology, spelling)
     traffic = pattern.at_nodes(topology.terminals, topology.nodes)
+    return _flows_proof(topology, canonical, traffic, topology.nodes, routes, given)
+
+
+def _flows_proof(
+    topology: Topology, canonical: str, traffic: Traffic, unit: int, routes: str, given: Proof | None
+) -> Flows:
+    """Prove the capacity under traffic between nodes, whose demands are multiples of 1 / unit; as `flows_proof`."""
     flows = gather(topology, canonical, traffic, use_symmetry=True)
     group = group_of(
         topology, proved_symmetries(topology), lambda image: traffic.symmetric or preserves(traffic, image)
@@ -69,7 +78,7 @@ def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: P
     if not len(flows.roots):
         raise BadInput(f"certificate under {canonical}: expected traffic over channels, got none")
     usable = usable_arcs(flows, routes)
-    demand = np.rint(flows.demand * topology.nodes).astype(np.int64)  # in N-ths of what a terminal sends
+    demand = np.rint(flows.demand * unit).astype(np.int64)
     weights, links = flows.weights.astype(np.int64), links_of(topology)
     if given is None:
         if len(usable.arc) > MOST_NUMBERS:
@@ -79,35 +88,32 @@ def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: P
             )
         solution = solve(flows, usable)
         price = np.maximum(solution.price, 0) / np.bincount(flows.orbit, flows.capacity)
-        whole = _whole(price / price.max(), PARTS)
-        length = (np.rint(FINE * price / price.max()).astype(np.int64) if whole is None else whole)[flows.orbit]
+        length = _rounded(price)[flows.orbit]
         commodity, arc = usable.commodity, usable.arc
-        flow, scale = _whole_flow(flows, usable, demand, solution.flow)
+        flow, scale = _whole_flow(flows, usable, demand, solution.flow, unit)
     else:
-        length, scale = given.length, given.scale // topology.nodes
+        length, scale = given.length // np.gcd.reduce(given.length), given.scale // unit
         commodity, arc = np.nonzero(given.flow.T)
         flow = given.flow[arc, commodity]
-    length = length // np.gcd.reduce(length)
     away = (
         distances(flows.tail, flows.head, length.astype(float), flows.roots, topology.nodes)
         if routes == "all"
         else minimal_distances(flows, usable, length.astype(float))
     )
     away = np.where(demand > 0, away, 0).astype(np.int64)
-    bound = Fraction(topology.nodes * int(links @ length), int(weights @ (away * demand).sum(axis=1)))
+    bound = Fraction(unit * int(links @ length), int(weights @ (away * demand).sum(axis=1)))
     over = np.zeros(int(flows.orbit.max()) + 1, object)
     np.add.at(over, flows.orbit[arc], flow.astype(object) * weights[commodity].astype(object))
     busiest = max(Fraction(int(total), int(room)) for total, room in zip(over, np.bincount(flows.orbit, links)))
     tail, head, _ = topology.arcs
-    first = _first_of_orbits(group, tail, head)
     by_root = np.argsort(commodity, kind="stable")
     starts = np.searchsorted(commodity[by_root], np.arange(len(flows.roots) + 1))
     listed = len(arc) <= MOST_NUMBERS
     proof = {
         "generators": group.listed,
         "roots": flows.roots.tolist(),
-        "lengths": [[int(tail[a]), int(head[a]), int(length[a])] for a in first if length[a]],
-        "scale": scale * topology.nodes if listed else None,
+        "lengths": _lengths(topology, length, group),
+        "scale": scale * unit if listed else None,
         "flows": [
             [[int(tail[a]), int(head[a]), int(flits)] for a, flits in zip(arc[own], flow[own]) if flits]
             for own in (by_root[first:last] for first, last in pairwise(starts))
@@ -115,7 +121,7 @@ def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: P
         if listed
         else None,
     }
-    return Flows(proof, scale * topology.nodes / busiest, bound)
+    return Flows(proof, scale * unit / busiest, bound)
 
 
 def capacity_certificate(topology: Topology, spelling: str, routes: str, given: Proof | None = None) -> str:
@@ -126,10 +132,57 @@ def capacity_certificate(topology: Topology, spelling: str, routes: str, given: 
     return certificate("capacity", claim | {"at_least": least, "at_most": found.bound}, found.proof)
 
 
-def _first_of_orbits(group: Group, tail: np.ndarray, head: np.ndarray) -> list[int]:
-    """Return the channel with the least (tail, head) of each orbit, in ascending order."""
+def guarantee_certificate(topology: Topology, found: Guarantee, given: Proof | None = None) -> str:
+    """Return certificates, a line each: of two-phase routing, oblivious routings (if by lengths), and any routing.
+
+    given   proof of the capacity under uniform traffic. Raises as `flows_proof`.
+    """
+    check_derived(topology)
+    (tail, head, _), n, links, odds = topology.arcs, topology.nodes, links_of(topology), _rounded(found.odds)
+    twice, least, ones = 2 * int(odds.sum()), odds.min(), np.ones(n)
+    pairs = scipy.sparse.csr_array((odds - least)[:, None] / twice * ones)
+    between = Traffic(ones, (odds + least) / twice, pairs, symmetric=False)  # half of what two phases send at most
+    flows = _flows_proof(topology, WORST, between, twice, "all", None if np.ptp(odds) else given)
+    proof = {"odds": odds.tolist()} | {name: part for name, part in flows.proof.items() if name != "lengths"}
+    claim: dict[str, Any] = {"topology": topology.spelling, "at_least": None, "at_most": None}
+    lower = None if proof["flows"] is None else flows.carried / 2
+    lines, metric = [certificate("two_phase", claim | {"at_least": lower}, proof)], Metric(topology)
+    if found.length is not None:
+        length = _rounded(found.length)
+        far, group = metric.between(length).sum(axis=0).astype(np.int64), _keeping(topology, length)
+        room = int(links @ (n * length + abs(far[tail] - far[head])))
+        proof = {"generators": group.listed, "lengths": _lengths(topology, length, group)}
+        lines.append(certificate("oblivious", claim | {"at_most": Fraction(room, 2 * int(far.sum()))}, proof))
+    if found.worst is None:
+        return "".join(lines) + capacity_certificate(topology, "uniform", "all", given)
+    length, to = _rounded(found.worst.length), found.worst.destination
+    needed = int(metric.between(length)[to, np.arange(n)].sum())
+    proof = {"permutation": to.tolist(), "lengths": _lengths(topology, length, group_of(topology, [], bool))}
+    lines.append(certificate("permutation", claim | {"at_most": Fraction(int(links @ length), needed)}, proof))
+    return "".join(lines)
+
+
+def _keeping(topology: Topology, length: np.ndarray) -> Group:
+    """Return the group of the proved automorphisms that keep the lengths of channels, int64[A]."""
+    tail, head, _ = topology.arcs
+    matrix = scipy.sparse.csr_array(scipy.sparse.coo_array((length, (tail, head)), shape=(topology.nodes,) * 2))
+    keeps = lambda image: (matrix[image][:, image] != matrix).nnz == 0  # noqa: E731
+    return group_of(topology, proved_symmetries(topology), keeps)
+
+
+def _lengths(topology: Topology, length: np.ndarray, group: Group) -> list[list[int]]:
+    """List [tail, head, length] of the channel with the least (tail, head) of each orbit, if it has a length."""
+    tail, head, _ = topology.arcs
     order = np.lexsort((head, tail))
-    return sorted(order[np.unique(group.channel[order], return_index=True)[1]].tolist())
+    firsts = sorted(order[np.unique(group.channel[order], return_index=True)[1]].tolist())
+    return [[int(tail[a]), int(head[a]), int(length[a])] for a in firsts if length[a]]
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """int64[…]: whole numbers without a common factor in the proportions of values ≥ 0, exact if small ones can be."""
+    whole = _whole(values / values.max(), PARTS)
+    found = np.rint(FINE * values / values.max()).astype(np.int64) if whole is None else whole
+    return found // np.gcd.reduce(found)
 
 
 def _whole(values: np.ndarray, parts: int) -> Any:
@@ -140,12 +193,16 @@ def _whole(values: np.ndarray, parts: int) -> Any:
     return None
 
 
-def _whole_flow(flows: Commodities, usable: UsableArcs, demand: np.ndarray, flow: np.ndarray) -> tuple[np.ndarray, int]:
-    """Round a flow to (int64[V], scale): whole numbers that carry at least `scale` times the demand, int64[K, N]."""
-    nodes = demand.shape[1]
+def _whole_flow(
+    flows: Commodities, usable: UsableArcs, demand: np.ndarray, flow: np.ndarray, unit: int
+) -> tuple[np.ndarray, int]:
+    """Round a flow to (int64[V], scale): whole numbers that carry at least `scale` times the demand, int64[K, N].
+
+    unit   whole numbers of the demand in a flit
+    """
     for scale in (*range(1, PARTS + 1), FINE):
-        parts = np.maximum(flow, 0) * nodes * scale
-        if scale < FINE and (abs(parts - np.rint(parts)) > NEAR * scale * nodes).any():
+        parts = np.maximum(flow, 0) * unit * scale
+        if scale < FINE and (abs(parts - np.rint(parts)) > NEAR * scale * unit).any():
             continue
         whole = np.rint(parts).astype(np.int64)
         left = -scale * demand

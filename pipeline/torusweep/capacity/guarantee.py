@@ -39,10 +39,12 @@ class Permuted(NamedTuple):
 
     bound        flits per cycle per terminal: Σ bandwidth · length ÷ Σ distance
     destination  int32[T]    terminal s sends everything to terminal destination[s]
+    length       float64[A]  lengths of the channels, in the order of `Topology.arcs`
     """
 
     bound: float
     destination: np.ndarray
+    length: np.ndarray
 
 
 class Guarantee(NamedTuple):
@@ -53,6 +55,7 @@ class Guarantee(NamedTuple):
     upper      no routing guarantees more
     odds       float64[N]  chance of each node to be the intermediate one of two-phase routing
     worst      the permutation with the least bound found; None if the network is too large for matchings
+    length     float64[A]  lengths of the channels that prove `oblivious`; None if what proves `upper` does
     how        how `lower`, `oblivious` and `upper` were found, in words
     """
 
@@ -61,6 +64,7 @@ class Guarantee(NamedTuple):
     upper: float
     odds: np.ndarray
     worst: Permuted | None
+    length: np.ndarray | None
     how: tuple[str, str, str]
 
 
@@ -108,17 +112,26 @@ def guarantee(topology: Topology, uniform: Throughput, *, use_symmetry: bool = T
             upper, by_patterns = found.bound, "a permutation"
         if upper <= lower * (1 + MET):
             break
-    oblivious, by_lengths = upper, by_patterns
+    oblivious, by_lengths, proof = upper, by_patterns, None
     if not topology.directed and topology.ends is None:
-        least = min(oblivious_bound(topology, metric, length) for length in lengths)
-        if least < oblivious * (1 - MET):
-            oblivious, by_lengths = least, "lengths of the channels"
+        for length in [alike(topology, length) for length in lengths]:
+            if (least := oblivious_bound(topology, metric, length)) < oblivious * (1 - MET):
+                oblivious, by_lengths, proof = least, "lengths of the channels", length
     how = by_phases, by_lengths, by_patterns
-    return Guarantee(min(lower, oblivious), oblivious, upper, odds, worst, how)  # rounding may raise `lower` above
+    # rounding may raise `lower` above
+    return Guarantee(min(lower, oblivious), oblivious, upper, odds, worst, proof, how)
+
+
+def alike(topology: Topology, length: np.ndarray) -> np.ndarray:
+    """float64[A]: lengths of a two-way network's channels, float64[A], as the mean of both directions."""
+    tail, head, _ = topology.arcs
+    both = np.empty_like(length)
+    both[np.lexsort((head, tail))] = (length[np.lexsort((head, tail))] + length[np.lexsort((tail, head))]) / 2
+    return both
 
 
 def oblivious_bound(topology: Topology, metric: Metric, length: np.ndarray) -> float:
-    """Bound what any oblivious routing of a two-way network guarantees, by channel lengths ≥ 0, float64[A].
+    """Bound what any oblivious routing of a two-way network guarantees, by lengths float64[A] ≥ 0, alike both ways.
 
     For T terminals, p_v of them at node v, distances d that are equal both ways, and D(v) = Σ_t p_t d(v, t), it is
 
@@ -128,14 +141,10 @@ def oblivious_bound(topology: Topology, metric: Metric, length: np.ndarray) -> f
     are admissible traffic once divided by T · (length_c + |D(u) − D(v)| / T), so that they load c at most as the worst
     traffic does. Along any path from s to t these differences add up to 2 d(s, t) or more.
     """
-    order = np.lexsort((metric.head, metric.tail))
-    back = np.lexsort((metric.tail, metric.head))
-    both = np.empty_like(length)
-    both[order] = (length[order] + length[back]) / 2
     many, terminals = np.bincount(metric.place), len(metric.place)
-    away = metric.between(both)
+    away = metric.between(length)
     total = np.nan_to_num(many @ away, posinf=0.0)  # channels that no terminal reaches add their lengths alone
-    steps = both + np.abs(total[metric.tail] - total[metric.head]) / terminals
+    steps = length + np.abs(total[metric.tail] - total[metric.head]) / terminals
     return float(metric.bandwidth @ steps) * terminals / float(2 * many @ away[:, metric.nodes] @ many)
 
 
@@ -229,8 +238,9 @@ def permutations(topology: Topology, metric: Metric, lengths: list[np.ndarray]) 
             solved = _capacity(topology, metric, destination)
             if solved is None:
                 break
-            yield Permuted(solved.bound, destination)
-            again = _farthest(metric, solved.length[metric.tail, metric.port])
+            length = solved.length[metric.tail, metric.port]
+            yield Permuted(solved.bound, destination, length)
+            again = _farthest(metric, length)
             if again is None or solved.bound >= best * (1 - MET):
                 break
             yield again
@@ -243,7 +253,7 @@ def _farthest(metric: Metric, length: np.ndarray) -> Permuted | None:
     if not away[:, metric.nodes].any():
         return None
     destination = heaviest(away[:, metric.nodes].T, metric.place)
-    return Permuted(metric.bound(length, destination, away), destination)
+    return Permuted(metric.bound(length, destination, away), destination, length)
 
 
 def _shift(topology: Topology, metric: Metric, kept: np.ndarray) -> np.ndarray | None:

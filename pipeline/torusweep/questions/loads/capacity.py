@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from torusweep.capacity import CLOSED, Throughput
 from torusweep.capacity import capacity as capacity_of
-from torusweep.capacity.certificate import capacity_certificate, check_certified
+from torusweep.capacity.certificate import capacity_certificate, check_certified, guarantee_certificate
 from torusweep.capacity.first_order import Proof, bracket
 from torusweep.capacity.guarantee import MAX_MATCHING, WORST, Guarantee, guarantee
 from torusweep.errors import BadInput, Refused
@@ -96,12 +96,19 @@ class Guaranteed(Answer):
 
     found    the bounds, in flits per cycle per terminal
     uniform  throughput of uniform traffic that some routing carries: the capacity, or its lower bound if there is a gap
+    proof    of the latter
     """
 
     topology: str
     found: Guarantee
     uniform: float
     network: Topology = field(kw_only=True)
+    proof: Proof | None = field(default=None, kw_only=True)
+
+    @property
+    def certificate(self) -> str:
+        """Proofs of the bounds in whole numbers, a line each (docs/certificates.md)."""
+        return guarantee_certificate(self.network, self.found, self.proof)
 
     @property
     def json(self) -> Row:
@@ -173,10 +180,10 @@ def capacity(
     2.0
     """
     if traffic == WORST:
-        uniform, _ = _throughput(network, how, "uniform", routes, gap, minutes)
+        uniform, proof = _throughput(network, how, "uniform", routes, gap, minutes)
         with how.progress.wait("linear programs and matchings for the worst traffic"):
             bounds = guarantee(network, uniform, use_symmetry=how.use_symmetry)
-        return Guaranteed(network.spelling, bounds, uniform.throughput, network=network)
+        return Guaranteed(network.spelling, bounds, uniform.throughput, network=network, proof=proof)
     found, proof = _throughput(network, how, traffic, routes, gap, minutes)
     numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
     return Capacity(network.spelling, str(traffic), routes, *numbers, network=network, proof=proof)
@@ -220,10 +227,8 @@ class CapacityQuestion(Askable):
                     f"expected all with traffic {WORST}, got {values['routes']}; 'torusweep loads --bounds' finds the"
                     " worst permutation of a routing"
                 )
-        if certified and values["traffic"] == WORST:
-            raise BadInput(f"certificate: expected traffic other than {WORST}; only single patterns have certificates")
         if certified and network is not None:
-            check_certified(network, values["traffic"])
+            check_certified(network, "uniform" if values["traffic"] == WORST else values["traffic"])
 
 
 QUESTION = CapacityQuestion()
