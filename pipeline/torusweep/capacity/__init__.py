@@ -1,9 +1,9 @@
-"""Bounds for all routings: the capacity of a network under a traffic pattern, worst-case traffic, the use of a cut.
+"""Bound the throughput of all routings: a network's capacity under a traffic pattern, worst-case traffic, use of a cut.
 
 The capacity is the greatest throughput of any routing, with verified lower and upper bounds. A linear program minimises
 the largest channel load over the flows of all commodities. A commodity is all traffic with the same source, or the same
-destination (its root); symmetry reduces the number of roots. The solver need not be trusted: the loads of its flow
-prove the lower bound, and its prices the upper bound.
+destination; that node is its root. Symmetry reduces the number of roots. The solver need not be trusted: the loads of
+its flow prove the lower bound, and its prices the upper bound.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CLOSED = 1e-6  # relative gap up to which the two bounds count as equal
 class Commodities(NamedTuple):
     """Flows from all nodes to roots. If the roots are sources, all arcs are reversed, and the flows run backwards.
 
-    The number of nodes N counts hosts that forward nothing twice (`torusweep.networks.ends`).
+    N is the number of nodes after hosts that forward no packets are split in two (`torusweep.networks.ends`).
 
     tail, head   int32[A]       ends of the channels, in the order of `Topology.arcs`
     capacity     float64[A]     capacity of each channel, in flits per cycle
@@ -65,7 +65,7 @@ class Commodities(NamedTuple):
 
 
 class UsableArcs(NamedTuple):
-    """Pairs (commodity[i], arc[i]), int32[V] each, of a flow and an arc that it may use.
+    """The pairs (commodity[i], arc[i]) in which the flow of the commodity may use the arc, int32[V] each.
 
     For minimal routes the pairs are ordered by distance from the root, farthest first.
 
@@ -145,7 +145,7 @@ def distances(tail: np.ndarray, head: np.ndarray, length: np.ndarray, roots: np.
 
 
 def usable_arcs(flows: Commodities, routes: str) -> UsableArcs:
-    """List the arcs that each flow may use: all arcs not out of its root, or those on minimal routes of its demand."""
+    """List the arcs that each flow may use: all arcs that do not leave its root or, if minimal, those on its routes."""
     if routes == "all":
         commodity, arc = np.nonzero(flows.tail != flows.roots[:, None])
         return UsableArcs(commodity.astype(np.int32), arc.astype(np.int32), np.array([0, len(arc)]))
@@ -166,7 +166,7 @@ def usable_arcs(flows: Commodities, routes: str) -> UsableArcs:
 
 
 def proved_loads(flows: Commodities, usable: UsableArcs, flow: np.ndarray) -> np.ndarray:
-    """float64[A]: channel loads that some routing of all demand does not exceed, proved by an approximate flow.
+    """Return channel loads, float64[A], that some routing of all demand does not exceed, proved by a given flow.
 
     flow   float64[V]   flow on each usable (commodity, arc); negative values count as 0
 
@@ -187,7 +187,7 @@ def proved_loads(flows: Commodities, usable: UsableArcs, flow: np.ndarray) -> np
 
 
 def proved_bound(flows: Commodities, usable: UsableArcs, routes: str, length: np.ndarray) -> float:
-    """Bound the throughput of all routings from above, by channel lengths ≥ 0, float64[A].
+    """Return an upper bound on the throughput of every routing, proved by channel lengths ≥ 0, float64[A].
 
     At throughput λ, every flit from s to t uses channels of total length at least dist(s, t), and the
     channels offer Σ capacity · length: λ ≤ Σ_e c_e l_e / Σ_{s,t} T[s, t] · dist_l(s, t)
@@ -205,7 +205,7 @@ def proved_bound(flows: Commodities, usable: UsableArcs, routes: str, length: np
 
 
 def minimal_distances(flows: Commodities, usable: UsableArcs, length: np.ndarray) -> np.ndarray:
-    """float64[K, N]: least length of a minimal route (fewest hops) to each root; inf from nodes on no such route."""
+    """float64[K, N]: least length of a route with fewest hops to each root; inf if a node is on no such route."""
     dist = np.full(flows.demand.shape, np.inf)
     dist[np.arange(len(flows.roots)), flows.roots] = 0
     for first, last in reversed(list(pairwise(usable.starts))):
@@ -313,7 +313,9 @@ def capacity(
     use_symmetry: bool = True,
     most: float = inf,
 ) -> Throughput:
-    """Maximum concurrent flow: find the greatest λ for which λ times the traffic, split freely, fits the channels.
+    """Find the greatest multiple of the traffic that fits the channels if every flow may split freely.
+
+    This is maximum concurrent flow.
 
     traffic        spelling of a pattern (torusweep.traffic), or a given matrix
     routes         "all", or "minimal": routes with the fewest hops only
@@ -359,7 +361,7 @@ def meeting(gap: float) -> str:
 
 
 def check_capacity(topology: Topology, traffic: str | GivenTraffic, *, use_symmetry: bool = True) -> None:
-    """Raise BadInput or Refused where `capacity` over all routes would, without solving the linear program."""
+    """Raise the errors that `capacity` over all routes would raise, without solving the linear program."""
     canonical, pattern = pattern_on(traffic, topology)
     flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
     leaving = np.bincount(flows.tail, minlength=flows.demand.shape[1])[flows.roots].sum()

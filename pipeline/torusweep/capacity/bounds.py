@@ -1,4 +1,4 @@
-"""Worst-case traffic of an oblivious routing, with the channel that it loads most, and effective bisection bandwidth.
+"""Find worst-case traffic of an oblivious routing and its busiest channel, and effective bisection bandwidth.
 
 The effective bisection bandwidth is the part of a cut that carries traffic which must cross the cut.
 """
@@ -33,7 +33,7 @@ class BisectionUse(NamedTuple):
 
 
 def effective_bisection(topology: Topology, load: np.ndarray, traffic: Traffic, half: np.ndarray) -> BisectionUse:
-    """Effective bisection bandwidth of a cut (Cámara et al. 2010, sec. 5.2), in links.
+    """Return the effective bisection bandwidth of a cut, in links (Cámara et al. 2010, sec. 5.2).
 
     load     float64[N, P]  load of each port's channel under a routing of this traffic, in flits per cycle, divided
                             by the channel's bandwidth
@@ -53,7 +53,7 @@ def effective_bisection(topology: Topology, load: np.ndarray, traffic: Traffic, 
 
 
 def crossing_demand(traffic: Traffic, half: np.ndarray) -> float:
-    """Flits per cycle between the nodes in `half`, bool[N], and all other nodes, in both directions together."""
+    """Return the flits per cycle between `half`, bool[N], and all other nodes, in both directions together."""
     there = ~half
     dense = (
         traffic.weight[half].sum() * traffic.common[there].sum()
@@ -64,13 +64,16 @@ def crossing_demand(traffic: Traffic, half: np.ndarray) -> float:
 
 
 def best_half(topology: Topology) -> np.ndarray:
-    """bool[N]: a side, of ⌊N/2⌋ nodes, of the narrowest balanced cut found; its width bounds the bisection width."""
+    """Return one side, bool[N] with ⌊N/2⌋ nodes, of the narrowest balanced cut found.
+
+    The width of this cut bounds the bisection width from above.
+    """
     matrix = channel_matrix(topology)
     return best_cut(topology, matrix, matrix + matrix.T if topology.directed else matrix)[1]
 
 
 class WorstCase(NamedTuple):
-    """The permutation of terminals that loads a channel most.
+    """The permutation of terminals that puts the greatest load on any one channel.
 
     load         flits per cycle over the channel, divided by its bandwidth, at one flit injected per cycle per terminal
     channel      the first channel with this load
@@ -88,7 +91,7 @@ def worst_permutation(
     capacity: np.ndarray | None = None,
     at: np.ndarray | None = None,
 ) -> WorstCase:
-    """Find the permutation of terminals that loads any channel most.
+    """Find the permutation of terminals that puts the greatest load on any one channel.
 
     shares    float64[A, T, T]  share ≥ 0 of the flits from s to t that use channel c, all its parallel links together
               (above 1 if a route uses it twice); or a function from c to float64[T, T], called once per channel
@@ -143,13 +146,13 @@ def worst_permutation(
 
 
 def heaviest(weight: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """int32[T]: a permutation of terminals with the greatest sum of weights; t is the partner of terminal s at [s].
+    """int32[T]: the permutation with the greatest sum of weights; entry s is the partner of terminal s.
 
     weight   float64[N, N]  weight of each pair of nodes
     at       int64[T]       node of each terminal
 
-    Where all nodes that have terminals have equally many, nodes are matched: the convex combinations of permutations
-    of terminals are then those of permutations of nodes.
+    If all nodes with terminals have equally many, nodes are matched instead of terminals, which gives the same sum:
+    both have the same convex combinations of permutations.
     """
     place, many = np.unique(at, return_inverse=True, return_counts=True)[1:]
     terminals = np.argsort(place, kind="stable").astype(np.int32)

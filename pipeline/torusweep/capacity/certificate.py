@@ -1,4 +1,4 @@
-"""Prove in whole numbers, by flows and channel lengths, a throughput that some routing carries, and that none exceeds.
+"""Prove a throughput in whole numbers: flows show that some routing carries it, channel lengths that none exceeds it.
 
 A linear program's solution is rounded. If its flows are multiples of a simple fraction, as at vertices, nothing is
 lost; otherwise the flits that rounding removes take shortest paths. In both cases both numbers are exact, and proved.
@@ -39,7 +39,7 @@ NEAR = 1e-6  # distance up to which a number counts as whole
 
 
 class Flows(NamedTuple):
-    """Fields of a certificate (`proof`), the exact throughput of some routing, and an exact bound for all routings.
+    """The fields of a certificate (`proof`), the exact throughput of some routing, and an exact bound for all routings.
 
     If a first-order method has more flows than a certificate can hold, only the bound is proved.
     """
@@ -50,7 +50,7 @@ class Flows(NamedTuple):
 
 
 def check_certified(topology: Topology, spelling: str | GivenTraffic) -> tuple[str, Traffic]:
-    """Return (canonical spelling, traffic). Raises BadInput if the checker cannot derive the network or the traffic."""
+    """Return (canonical spelling, traffic). Raises BadInput if certify/check.py cannot derive the network or demand."""
     check_derived(topology)
     canonical, pattern = pattern_on(spelling, topology)
     if canonical not in PATTERNS:
@@ -59,9 +59,10 @@ def check_certified(topology: Topology, spelling: str | GivenTraffic) -> tuple[s
 
 
 def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: Proof | None = None) -> Flows:
-    """Prove the capacity by the flows of a given proof or, if there is none, of the linear program's optimum.
+    """Prove the capacity, by the flows of a given proof or else by the optimum of the linear program.
 
-    Raises BadInput for a network or traffic that the checker cannot derive, Refused for a proof that is too large."""
+    Raises BadInput for a network or traffic that certify/check.py cannot derive, Refused for a proof that is too large.
+    """
     canonical, pattern = check_certified(topology, spelling)
     traffic = pattern.at_nodes(topology.terminals, topology.nodes)
     return _flows_proof(topology, canonical, traffic, topology.nodes, routes, given)
@@ -125,7 +126,7 @@ def _flows_proof(
 
 
 def capacity_certificate(topology: Topology, spelling: str, routes: str, given: Proof | None = None) -> str:
-    """Return the certificate of a throughput that some routing carries and none exceeds. Raises as `flows_proof`."""
+    """Return the certificate of a throughput that some routing carries and none exceeds; raises as `flows_proof`."""
     found = flows_proof(topology, spelling, routes, given)
     claim = {"topology": topology.spelling, "traffic": pattern_on(spelling, topology)[0], "routes": routes}
     least = None if found.proof["flows"] is None else found.carried
@@ -186,7 +187,7 @@ def _rounded(values: np.ndarray) -> np.ndarray:
 
 
 def _whole(values: np.ndarray, parts: int) -> Any:
-    """int64[…]: `values` times the least number, 1 … parts, that makes all of them whole; None if no number does."""
+    """int64[…]: `values` times the least number, 1 … parts, that makes all of them whole; None if none does."""
     for number in range(1, parts + 1):
         if (abs(values * number - np.rint(values * number)) < NEAR * number).all():
             return np.rint(values * number).astype(np.int64)

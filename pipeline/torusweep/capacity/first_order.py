@@ -57,8 +57,9 @@ def bracket(
     gap: float,
     minutes: float,
 ) -> tuple[Throughput, Proof]:
-    """Bound the `capacity` up to a relative gap, or as closely as the given minutes allow; return it and the proof.
+    """Bound the `capacity` up to a relative gap, or as closely as the time allows; return (bounds, their proof).
 
+    minutes  time limit of the steps
     The float64 values of demands and bandwidths are taken as exact. Both bounds are then exact fractions, which are
     rounded outwards to float64. Raises BadInput and Refused where `gather` does.
     """
@@ -79,8 +80,8 @@ def bracket(
 def approach(flows: Commodities, routes: str, *, gap: float, until: float) -> tuple[Proof, int]:
     """Take steps until the bounds are within `gap`, or until a time of `monotonic`; return (best proof, steps taken).
 
-    At least one step is taken. A flow is that of all roots of an orbit together, in units of the greatest demand. The
-    prices of the orbits of channels sum to 1; the price of a node for a root is the value of a flit to that root.
+    At least one step is taken. The flow to a root stands for all roots of its orbit; the unit is the greatest demand.
+    The prices of the orbits of channels sum to 1; the price of a node for a root is the value of a flit to that root.
     """
     nodes, roots = flows.demand.shape[1], np.arange(len(flows.roots))
     best = Proofs(flows, routes)
@@ -166,7 +167,7 @@ class Proofs:
         return float(upper / lower) - 1 if lower and upper else inf
 
     def away(self, length: np.ndarray) -> np.ndarray:
-        """float64[K, N]: least length of a permitted path from every node to each root; lengths are whole numbers."""
+        """float64[K, N]: least length of a permitted path from every node to each root, for whole lengths."""
         if self.usable is not None:
             return minimal_distances(self.flows, self.usable, length)
         return distances(self.flows.tail, self.flows.head, length, self.flows.roots, self.flows.demand.shape[1])
@@ -176,7 +177,7 @@ class Proofs:
         return np.rint(price * (self.longest / price.max())).astype(np.int64)
 
     def lower(self, price: np.ndarray) -> None:
-        """Lower the upper bound, if lengths in proportion to the orbits' prices ≥ 0 prove less (`proved_bound`)."""
+        """Lower the upper bound if lengths in proportion to the orbits' prices ≥ 0 prove less (`proved_bound`)."""
         flows = self.flows
         length = self.whole(price)[flows.orbit]
         away = np.where(flows.demand > 0, self.away(length.astype(np.float64)), 0).astype(np.int64)
@@ -188,7 +189,7 @@ class Proofs:
             self.proof = self.proof._replace(length=length, upper=offered / needed)
 
     def raise_to(self, flow: np.ndarray) -> None:
-        """Raise the lower bound, if the given flow, float64[A, K] ≥ 0, proves more once rounded and completed."""
+        """Raise the lower bound if a flow, float64[A, K] ≥ 0, proves a larger one after rounding and completion."""
         flows, roots = self.flows, np.arange(len(self.flows.roots))
         nodes = flows.demand.shape[1]
         sent = float((flow @ flows.weights).sum()) + float(flows.weights @ flows.demand.sum(axis=1))
@@ -212,7 +213,7 @@ class Proofs:
             self.proof = self.proof._replace(scale=scale, flow=parts, lower=scale / busiest)
 
     def _carry(self, missing: np.ndarray, parts: np.ndarray) -> None:
-        """Add to `parts`, int64[A, K], paths of fewest hops for the positive entries of `missing`, int64[N, K]."""
+        """Send the positive entries of `missing`, int64[N, K], by shortest paths; add them to `parts`, int64[A, K]."""
         hops = np.where(np.isfinite(self.flows.hops), self.flows.hops, 0).astype(np.int64).T.reshape(-1)
         order = np.argsort(hops, kind="stable")
         starts = np.searchsorted(hops[order], np.arange(hops.max() + 2))
@@ -231,7 +232,7 @@ def room_of(flows: Commodities) -> np.ndarray:
 
 
 def loads_of(flows: Commodities, parts: np.ndarray) -> np.ndarray:
-    """int64[O]: parts per cycle over all channels of each orbit, to all roots. parts: int64[A, K], to each root."""
+    """int64[O]: parts per cycle over all channels of each orbit, from `parts`, int64[A, K], by channel and root."""
     over = np.zeros(int(flows.orbit.max()) + 1, np.int64)
     np.add.at(over, flows.orbit, parts @ flows.weights.astype(np.int64))
     return over
@@ -248,7 +249,7 @@ def _next_channels(flows: Commodities) -> np.ndarray:
 def _spread(
     hops: np.ndarray, nearer: np.ndarray, tail: np.ndarray, leaving: Any, entering: Any, demand: np.ndarray
 ) -> np.ndarray:
-    """float32[A, K]: flow of a demand that splits equally, at every node, over all channels that lead nearer."""
+    """float32[A, K]: flow of the demand if every node splits it equally over all channels that lead nearer."""
     ways = leaving @ nearer.astype(np.float32)
     flow, waiting = np.zeros(nearer.shape, np.float32), demand.copy()
     for level in range(int(hops[np.isfinite(hops)].max()), 0, -1):

@@ -1,4 +1,4 @@
-"""The throughput that a network guarantees under every admissible traffic, between proved bounds.
+"""Bound the throughput that a network guarantees under every admissible traffic; all bounds are proved.
 
 Traffic is admissible if no terminal sends or receives more than one flit per cycle. The worst such traffic is a
 permutation of the terminals, since admissible traffic is dominated by a convex combination of permutations (Birkhoff &
@@ -78,7 +78,7 @@ class Metric:
         self.nodes, self.place = np.unique(topology.terminals, return_inverse=True)
 
     def between(self, length: np.ndarray) -> np.ndarray:
-        """float64[M, N]: distance from every node to each node with terminals. length: float64[A]."""
+        """float64[M, N]: distance from every node to each node with terminals, for channel lengths float64[A]."""
         ends = self.parted.arrive[self.nodes]
         found = distances(self.tail, self.parted.arrive[self.head], length, ends, self.parted.nodes)
         found = found[:, : len(self.parted.arrive)]
@@ -86,7 +86,12 @@ class Metric:
         return found
 
     def bound(self, length: np.ndarray, destination: np.ndarray, away: np.ndarray) -> float:
-        """Throughput that no routing exceeds under a permutation, as flits use channels of a total length."""
+        """Return a throughput that no routing exceeds under a permutation, from the lengths that its flits must travel.
+
+        length       float64[A]  length of each channel
+        destination  int32[T]    terminal s sends everything to terminal destination[s]
+        away         distances that `between` returns for these lengths
+        """
         needed = float(away[self.place[destination], self.nodes[self.place]].sum())
         return float(self.bandwidth @ length) / needed if needed else np.inf
 
@@ -155,10 +160,10 @@ def two_phase(
 
     A flit from s to t goes to node v with chance q_v, then to t. Under every admissible traffic, the flits between two
     nodes u, v are then at most p_u q_v + q_u p_v at one flit per cycle per terminal. A linear program minimises the
-    largest channel load over q and the flows. Its prices are the lengths. Where all nodes are alike, all odds are
-    equal, which is half the capacity under uniform traffic. If the program is too large, intermediates are drawn among
-    the terminals alike, which guarantees that half at least. If no node can be intermediate, as hosts forward nothing,
-    the routes of uniform traffic guarantee its capacity over T: it has 1/T of a flit for each pair of terminals.
+    largest channel load over q and the flows. Its prices are the lengths. If all nodes look alike, equal odds are best,
+    and guarantee half of the capacity under uniform traffic. If the program is too large, intermediate nodes are drawn
+    uniformly by terminals, which guarantees at least that half. If no node can be intermediate, because hosts forward
+    nothing, the routes of uniform traffic guarantee its capacity over T: each pair of terminals has 1/T of a flit.
     """
     half = uniform.throughput / 2
     nodes = orbits_under(topology.nodes, proved_symmetries(topology) if use_symmetry else [])
@@ -201,7 +206,10 @@ def two_phase(
 
 
 def _joined(topology: Topology) -> np.ndarray:
-    """bool[N]: whether each node reaches every terminal, and is reached from it. One is enough if hosts forward."""
+    """bool[N]: whether each node reaches every terminal, and is reached from it.
+
+    If hosts forward packets, one terminal is tested for all.
+    """
     parted, (tail, head, _) = split(topology), topology.arcs
     head, ones = parted.arrive[head], np.ones(len(tail))
     some = topology.terminals[:1] if topology.ends is None else np.unique(topology.terminals)
@@ -211,11 +219,12 @@ def _joined(topology: Topology) -> np.ndarray:
 
 
 def permutations(topology: Topology, metric: Metric, lengths: list[np.ndarray]) -> Iterator[Permuted]:
-    """Yield permutations and bounds of any routing under them, from several starts.
+    """Yield permutations, each with a throughput that no routing exceeds under it, from several starts.
 
-    The permutation of the largest total distance is found for given lengths of the channels: `lengths`, hops, the
-    channels of the best known bisection, each class of links alone. Its capacity has other lengths, which have another
-    permutation, and so on. The groups that a class of links joins are also shifted by one. All bounds are proved.
+    Each start is a set of channel lengths: `lengths`, hops, the channels of the best known bisection, or one class of
+    links alone. The permutation with the largest total distance is found; its capacity gives new lengths, which give
+    the next permutation, and so on. Other starts shift the groups that a class of links joins by one. All bounds are
+    proved.
     """
     if len(metric.place if np.ptp(np.bincount(metric.place)) else metric.nodes) > MAX_MATCHING:
         return
@@ -248,7 +257,7 @@ def permutations(topology: Topology, metric: Metric, lengths: list[np.ndarray]) 
 
 
 def _farthest(metric: Metric, length: np.ndarray) -> Permuted | None:
-    """Return the permutation of the largest total distance, and its bound; None if all distances are 0."""
+    """Return the permutation with the largest total distance, and its bound; None if all distances are 0."""
     away = metric.between(length)
     if not away[:, metric.nodes].any():
         return None

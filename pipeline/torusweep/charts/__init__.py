@@ -1,6 +1,4 @@
-"""Charts and parts of the results page, for the stages, the papers' figures and the results.
-
-Charts are written in Vega-Lite; this module has their data, axes, themes and files.
+"""Write charts in Vega-Lite: their data, axes, themes and files.
 
 A chart is an Altair chart without size or theme. `finished` adds both for a file; the page adds its own.
 """
@@ -26,7 +24,7 @@ THOUSANDS = 10_000  # least value of an axis with labels such as 20k; SI prefixe
 
 
 class Theme(NamedTuple):
-    """Colours of all parts of a chart that are not data."""
+    """The colours of a chart's axes, text and other parts that are not data."""
 
     ink: str
     muted: str
@@ -39,20 +37,20 @@ DARK = Theme(ink="#e7ebef", muted="#a0abb6", grid="#282f37", paper="#171b20")
 
 
 class _Inline(alt.InlineData):
-    """Data that the layers of a chart share, as Altair would otherwise copy every row for each layer."""
+    """The data that a chart's layers share, because Altair would otherwise copy every row for each layer."""
 
     def __deepcopy__(self, _memo: object) -> _Inline:
         return self
 
 
 def inline(rows: Sequence[Row]) -> alt.InlineData:
-    """Return rows as a chart's data, unchecked: tests check the data against Vega-Lite's schema, which takes long."""
+    """Return rows as a chart's data, without Altair's slow check; the tests check them against Vega-Lite's schema."""
     with debug_mode(False):
         return _Inline(values=list(rows))
 
 
 def log_ticks(values: Sequence[float]) -> list[float]:
-    """Ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these powers.
+    """Return the ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these powers.
 
     If the values differ by less than a factor of 8, the axis has about five ticks at even steps.
     """
@@ -107,7 +105,7 @@ class Axis(NamedTuple):
         return self._replace(ticks=log_ticks([row[self.column] for row in rows])) if self.log else self
 
     def of(self, channel: type[alt.X] | type[alt.Y], rows: Iterable[Row], *, words: bool) -> Any:
-        """Return this axis for a drawing, with ticks that suit the shown `rows`. words: whether words have labels."""
+        """Return this axis for a drawing, with ticks that suit the shown `rows`; `words`: whether words have labels."""
         if self.order is not None:
             axis = alt.Axis(labelAngle=0, labelLimit=110 if channel is alt.Y else 0, labels=words, grid=not words)
             return channel(f"{self.column}:N", title=self.title or None, sort=list(self.order), axis=axis)

@@ -1,4 +1,4 @@
-"""Declare charts, by their rows, axes, meaning of colours and texts, and draw them.
+"""Declare charts by their rows, axes, colours and texts, and draw them.
 
 The page, `plot` and the papers' figures read the same declaration. Every line has its own colour, symbol and dash, so
 no reader depends on colour alone.
@@ -92,11 +92,11 @@ class Chart(NamedTuple):
     wide: bool = False
 
     def shown(self, rows: Iterable[Row]) -> list[Row]:
-        """Return those of the given rows that the chart shows, by its condition `where`."""
+        """Return the given rows for which the chart's condition `where` holds."""
         return [row for row in rows if self.where is None or self.where(row)]
 
     def of(self, rows: Iterable[Row]) -> Chart:
-        """Return this chart with all that depends on the rows filled in: lines' names, words on axes, and `of_rows`."""
+        """Return this chart with names of lines, words on axes, and `of_rows` filled in from the given rows."""
         shown = self.shown(rows)
         chart = self._replace(**self.of_rows(shown)) if self.of_rows else self
         if not isinstance(chart.looks, str) and chart.looks and not chart.looks[0].name:
@@ -105,7 +105,7 @@ class Chart(NamedTuple):
         return chart._replace(x=chart.x.worded(shown), y=chart.y.worded(shown), of_rows=None)
 
     def draw(self, rows: Iterable[Row], legend: alt.Legend | None = None) -> Drawing:
-        """Draw the chart of the given rows. legend: None on a page, whose script arranges the names in the legend."""
+        """Draw the given rows. On a page, `legend` is None, as the page's script arranges the names in the legend."""
         shown = self.shown(rows)
         chart = self.of(shown)
         return chart._drawn(chart._thinned(shown), legend).properties(description=chart.alternative(shown))
@@ -156,7 +156,7 @@ class Chart(NamedTuple):
         return layers[0] if len(layers) == 1 else alt.layer(*layers)
 
     def _values(self, rows: Sequence[Row], looks: Sequence[Look]) -> list[dict[str, Any]]:
-        """Return the rows of lines that have a look, with only the columns that the chart needs and the line's dash."""
+        """Return the rows of lines that have a look, with the columns that the chart needs and the dash of the line."""
         own: tuple[Any, ...] = (self.x.column, self.y.column, self.line, self.along, self.detail, self.area, self.level)
         own += (self.hollow, self.ringed, self.names, "variant", *(self.band or ()), *ENDS[0], *ENDS[1])
         columns = {*own, *self.tips}
@@ -281,7 +281,7 @@ class Chart(NamedTuple):
         return layers
 
     def _picked(self, chart: alt.Chart, opacity: float, faded: float, *, first: bool = False) -> alt.Chart:
-        """Make a layer fade all lines but the one picked in the legend; first: whether this layer defines the pick."""
+        """Make a layer fade all lines except one picked in the legend; only the first layer defines the selection."""
         if not self.pick:
             return chart
         pick = alt.selection_point(name=self.line, fields=[self.line], bind="legend")
@@ -313,7 +313,7 @@ def _of(axis: alt.X | alt.Y, field: str) -> alt.X | alt.Y:
 
 
 def _tip(column: str, said: Sequence[str], rows: Iterable[Row]) -> alt.Tooltip:
-    """Return a line of a mark's tooltip, with numbers in a suitable format. said: title, or title and format."""
+    """Return one line of a mark's tooltip; `said` is its title, or its title and the format of its numbers."""
     title, form = (said, "") if isinstance(said, str) else said
     value = next((row[column] for row in rows if row.get(column) is not None), "")
     if isinstance(value, str | bool):
@@ -322,7 +322,7 @@ def _tip(column: str, said: Sequence[str], rows: Iterable[Row]) -> alt.Tooltip:
 
 
 def faceted(chart: Chart, facets: Mapping[str, Sequence[Row]]) -> Drawing:
-    """Draw a small chart for each title and its rows, side by side with the same axes, each with its own legend."""
+    """Draw a small chart for each title and its rows, side by side with the same axes; each has its own legend."""
     every = [row for rows in facets.values() for row in rows]
     looks = value_looks(sorted({row[chart.line] for row in every}))
     few = len(looks) <= len(SERIES)  # one colour for a line in all charts
@@ -341,7 +341,7 @@ def faceted(chart: Chart, facets: Mapping[str, Sequence[Row]]) -> Drawing:
 
 
 def key(looks: Sequence[Look], width: int = WIDTH) -> alt.Legend:
-    """Return a file's legend: above the chart if three rows suffice or the chart is small, and else to its right."""
+    """Return a file's legend, above the chart if three rows suffice or the chart is small, and else to its right."""
     longest = min(LABEL, max(len(look.name) for look in looks) * CHARACTER)
     columns = max(1, width // (longest + 36))
     if len(looks) <= 3 * columns or width < WIDTH:
@@ -367,12 +367,12 @@ def spread(rows: Sequence[Any], most: int) -> list[Any]:
 
 
 def cut_above(rows: Iterable[Row], along: str, column: str, most: float, *, logarithmic: bool = False) -> list[Row]:
-    """Return the rows whose `column` is at most 2 · most, and a point where a line crosses that value.
+    """Return the rows whose `column` is at most 2 · most, and points where lines cross that value.
 
     rows  rows line by line (line, variant, message_bits), each line in order along the axis
 
-    The chart clips the lines at `most`. Without the rows beyond, the lines look the same, but SVG files and
-    printers need not draw every dash outside.
+    The chart clips the lines at `most`, so the picture is the same without the rows beyond; SVG files and printers then
+    need not draw the dashes outside.
     """
     end = 2 * most
     scale = math.log if logarithmic else float

@@ -1,4 +1,4 @@
-"""The looks of marks and lines: a colour and a symbol for each family, line or value.
+"""The colours and symbols of marks and lines, one look for each family, line or value.
 
 Things that differ in colour also differ in symbol or dash. The colours have the hues of Okabe and Ito
 (2008), which colour-blind readers can tell apart; each has a contrast of at least 3 : 1 (WCAG 2.1) on
@@ -46,7 +46,7 @@ DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))  # each time the colours repeat,
 
 
 def distinct(tables: Tables, families: Iterable[str] | None = None) -> StoredRows:
-    """Return one row per network of the given families (None: all) of static, which has one per number of faults."""
+    """Return one row of static per network of the given families (default: all), not one per number of faults."""
     networks = stored_rows(tables, "static")
     return (networks if families is None else networks.among("family", families)).distinct("topology")
 
@@ -61,7 +61,7 @@ def comparable(networks: StoredRows) -> StoredRows:
 
 
 def measured(networks: StoredRows) -> StoredRows:
-    """Return those of the given networks whose distances the sweep has measured."""
+    """Return the networks whose distances the sweep has measured."""
     return networks.at(np.flatnonzero(~np.isnan(networks.numbers("mean_distance"))))
 
 
@@ -73,7 +73,7 @@ def size_axis(networks: Iterable[Mapping[str, Any]]) -> Axis:
 
 
 def series(record: Record) -> str:
-    """Name of the line that a network is on in a chart: its family and all its parameters but the size."""
+    """Return the name of a network's line in a chart: its family and all its parameters except the size."""
     parameters = dict(record["parameters"])
     size = next((name for name in SIZE_PARAMETERS if name in parameters), None)
     kept = [f"{name}={value}" for name, value in sorted(parameters.items()) if name != size]
@@ -81,7 +81,7 @@ def series(record: Record) -> str:
 
 
 class Look(NamedTuple):
-    """The look of a line, or of marks that belong together; `name` is shown in the legend."""
+    """The look of a line or a group of marks; the legend shows its `name`."""
 
     name: str
     colour: str
@@ -120,7 +120,7 @@ SIX = (  # looks of lines that are named by a value
 
 
 def kind(record: Mapping[str, Any]) -> str:
-    """Kind of a network, which decides its colour: `directed` for directed links, else the kind of its family."""
+    """Return the kind of a network, which decides its colour: `directed` for directed links, else its family's kind."""
     return "directed" if record["directed"] else KIND_OF.get(record["family"], "other")
 
 
@@ -147,7 +147,7 @@ def network_looks(names: Iterable[tuple[str, str]]) -> list[Look]:
 
 
 def value_looks(values: Iterable[str]) -> list[Look]:
-    """Return a look for each value, in the given order, with the next colour and symbol each; 56 looks are distinct."""
+    """Return a look for each value, with colours and symbols in a fixed order. The first 56 looks are distinct."""
     symbols = list(SYMBOLS)
     return [
         Look(value, KINDS[SERIES[number % len(SERIES)]].colour, symbols[number % len(symbols)], _dash(number))

@@ -41,8 +41,8 @@ def sampled(costs: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
 
     costs  costs of the designs, float64[count] each; less is better, and NaN means no number
 
-    The sample has the Pareto front of any two costs as far as there is room (of designs equal in both costs, the
-    first), and other designs at even distances in their order.
+    The sample first takes the Pareto fronts of every two costs, as far as there is room, with the first of designs that
+    are equal in both. Designs at even distances in their order fill the rest.
     """
     if count <= most:
         return np.arange(count)
@@ -60,7 +60,7 @@ def sampled(costs: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
 
 
 def _front(first: np.ndarray, second: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return the Pareto front of two costs, with the first of equal designs; order: designs by the first cost."""
+    """Return the Pareto front of two costs, and the first of equal designs; `order` sorts designs by the first cost."""
     order = order[~np.isnan(second[order])]
     if not len(order):
         return order
@@ -217,7 +217,8 @@ def number(value: float | int | None, digits: int = 8) -> Cell:
 def fields(columns: Iterable[Column], *shown: str | tuple[Any, ...] | Field) -> list[Field]:
     """Return fields for columns of a table of records, with their declared meaning and unit.
 
-    shown  per field: a column's name; a tuple (name, heading, digits of numbers or function from row to cell); a field
+    shown  for each field: a column's name, a ready field, or a tuple (name, heading, digits of numbers or function from
+           row to cell)
     """
     known = {column.name: column for column in columns}
     return [
@@ -298,7 +299,7 @@ def _read(text: str) -> float | None:
 
 
 def packed(data: Any) -> str:
-    """Pack data for the page's script as JSON, gzip and base64, so that no text in it can be taken for HTML."""
+    """Pack data as JSON, gzip and base64, so that the page cannot mistake any text in them for HTML."""
     return base64.b64encode(gzip.compress(json_text(data).encode(), compresslevel=6, mtime=0)).decode()
 
 

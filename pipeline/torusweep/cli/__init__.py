@@ -100,7 +100,7 @@ class Commands(click.Group):
 
 
 def _check_family(spelling: str) -> None:
-    """Raise BadInput for a misspelt family before its question is imported, because that import takes longer."""
+    """Raise BadInput for a misspelt family before its question is imported, because the import takes longer."""
     name = spelling.partition("(")[0].strip().lower()
     if name.isidentifier() and not os.path.exists(spelling):
         from torusweep.networks.families import FAMILIES, plan
@@ -124,7 +124,7 @@ def torusweep() -> None:
 
 
 def main() -> None:
-    """Run the command line. Turn a refusal into one line and an exit status."""
+    """Run the command line. Turn a refusal into a one-line message and an exit status."""
     from torusweep.errors import BadInput
 
     # those are the working folder's: that of python -m, empty parts of PYTHONPATH, names that an editable install adds
@@ -184,9 +184,9 @@ def main() -> None:
 
 
 def _ctrl_c_ends() -> threading.Event:
-    """End the process soon after Ctrl-C, even if compiled code keeps Python busy. Set the returned event to stop that.
+    """End the process soon after Ctrl-C, even while compiled code keeps Python busy. Set the returned event to stop.
 
-    The commands run, step and search are left out, because they save something before they end.
+    The commands run, step and search are exempt, because they save results before they end.
     """
     answered = threading.Event()
     if sys.argv[1:2] in (["run"], ["step"], ["search"]) or os.name != "posix":
@@ -210,8 +210,8 @@ def _ctrl_c_ends() -> threading.Event:
 
 
 def _end(status: int) -> NoReturn:
-    """Exit; at once after Ctrl-C, because compiled code stops late, and if a query ignores its interrupt, because
-    Python would report what the query's thread holds.
+    """Exit, without Python's own shutdown after Ctrl-C, which compiled code would delay, or beside a query that ignores
+    its interrupt, because Python would report what the query's thread holds.
     """
     at_once = {"query", CTRL_C} if status == 130 else {"query"}
     if any(thread.name in at_once for thread in threading.enumerate()):
@@ -222,7 +222,7 @@ def _end(status: int) -> NoReturn:
 
 
 def _give_up_stdout(status: int) -> None:
-    """Exit without the flush that Python attempts at its end, which would fail again."""
+    """Exit without the flush that Python attempts on exit, because it would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.exit(status)
 

@@ -194,7 +194,7 @@ def choices(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _results(context: click.Context, parameter: click.Parameter, given: Path | None) -> Path:
-    """Return the folder of `_latest_results`. If another version computed its tables, a note follows the answer."""
+    """Return the folder of `_latest_results`. If another version wrote its tables, print a note after the answer."""
     folder = _latest_results(given)
     context.with_resource(_noted(folder))
     return folder
@@ -220,7 +220,7 @@ def _noted(folder: Path) -> Iterator[None]:
 
 
 def _latest_results(given: Path | None) -> Path:
-    """Return the given folder, else results/default, else the folder in results/ of the sweep that ran last."""
+    """Return the given folder or, by default, results/default, or else the folder in results/ of the latest sweep."""
     if given is not None:
         with naming("--results"):
             check_path(given)
@@ -249,7 +249,7 @@ results = click.option(
 
 
 def listed(values: Iterable[str]) -> list[str]:
-    """Return the names in all values, each of which is a list separated by commas, without blanks."""
+    """Return the names in all values. Each value is a list of names, separated by commas without blanks."""
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
 

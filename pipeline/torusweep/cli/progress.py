@@ -20,7 +20,7 @@ QUIET_SECONDS = 1.0  # after which what has been found is shown, though more is 
 
 
 def count(things: str, total: int | None = None) -> AbstractContextManager[Report]:
-    """Yield a function to call with the number of things done so far. total: their largest number; None if unknown."""
+    """Yield a function to call with the number of things done so far, of `total` (None if unknown)."""
     of_all = "" if total is None else f" of {total:,}"
     return _shown(things, rich.MofNCompleteColumn(), total, lambda done: f"{things}: {int(done):,}{of_all}")
 
@@ -48,7 +48,7 @@ def wait(work: str) -> Iterator[None]:
 
 @contextmanager
 def found(things: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Yield a function to call with a text on each thing found. Slow work shows the texts, and a bar on a terminal."""
+    """Yield a function to call with a text on each thing found. If the work is slow, the texts and a bar are shown."""
     waiting: list[str] | None = []
     number, lock = 0, Lock()
 
@@ -88,7 +88,7 @@ def say(line: str) -> None:
 
 @contextmanager
 def _shown(work: str, numbers: rich.ProgressColumn, total: float | None, line: Line) -> Iterator[Report]:
-    """Show the numbers beside a bar on a terminal, elsewhere lines of text."""
+    """Show progress numbers beside a bar on a terminal, or in lines of text elsewhere."""
     if not sys.stderr.isatty():
         yield _lines(line)
         return

@@ -1,4 +1,4 @@
-"""Commands that ask questions: arguments and options come from the question's parameters, and the answer is printed."""
+"""Make the commands that ask questions: arguments and options from a question's parameters, and the printed answer."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _parameters(question: Askable) -> Iterator[click.Parameter]:
 
 
 def _called(question: Askable, as_json: bool, output: Path | None = None, **given: Any) -> None:
-    """Ask a question with the values that its command was given; print the answer, and write its files."""
+    """Ask a question with a command's arguments and options; print the answer, and write its files."""
     parts = [name for name in question.parts if given.pop(name)]
     files = {name: path for name in question.written if (path := given.pop(name)) is not None}
     asides = [aside for name, aside in question.asides.items() if given.pop(name)]
@@ -83,7 +83,7 @@ def _called(question: Askable, as_json: bool, output: Path | None = None, **give
 
 
 def _check_together(question: Askable, parts: list[str], files: Mapping[str, Path], given: Mapping[str, Any]) -> None:
-    """Refuse a part beside a parameter that does not apply to it, and a file without the parameter that it needs."""
+    """Raise BadInput for a part with an inapplicable parameter, or a file without a parameter that it needs."""
     for part in parts:
         for name in filter(given.get, question.parts[part].without):
             raise BadInput(f"expected {_dashed(part)} or {_written(question, name)}, got both; leave one out")
@@ -95,7 +95,7 @@ def _check_together(question: Askable, parts: list[str], files: Mapping[str, Pat
 
 
 def _answered(question: Askable, asides: list[Aside], certified: bool, given: dict[str, Any]) -> tuple[Answer, str]:
-    """Return the answer, or the first aside in its place, and the backend with which kernels were called."""
+    """Return the answer, or the first aside in place of the answer, and the backend that computed it."""
     backend = given.pop("backend") if "backend" in question.how else "auto"
     use_symmetry = "symmetry" not in question.how or given.pop("symmetry") == "on"  # search has another symmetry
     topology, topologies = given.pop("topology", None), given.pop("topologies", ())
@@ -118,7 +118,7 @@ def _answered(question: Askable, asides: list[Aside], certified: bool, given: di
 
 
 def _print(answer: Answer, backends: set[str]) -> None:
-    """Print an answer as text. backends: names of those that computed it, which the last line says; empty: no line."""
+    """Print an answer as text. If `backends` is not empty, the last line names the backends that computed it."""
     computed_by = " on ".join(backends_and_device(backends)) if backends else ""
     with open_console() as console:
         answer.print(console, computed_by)
@@ -134,7 +134,7 @@ def _print_parts(answer: Answer, parts: list[str], as_text: Callable[[Any], str]
 
 
 def _write(question: Askable, answer: Answer, files: Mapping[str, Path], *, late: bool) -> None:
-    """Write properties of an answer: a text, or a table as CSV; if the file's suffix is .parquet, as Parquet."""
+    """Write texts and tables of an answer to files; a table is Parquet if the suffix is .parquet, otherwise CSV."""
     for name in [name for name in files if question.written[name].late == late]:
         path = files[name]
         with naming(_dashed(name)):
@@ -155,7 +155,7 @@ def _option(one: Parameter) -> str:
 
 
 def _written(question: Askable, name: str) -> str:
-    """Return the option of the parameter that has this name, else the name as an option."""
+    """Return the option of the parameter with this name, or the name in the form of an option if there is none."""
     return {one.name: _option(one) for one in question.parameters}.get(name, _dashed(name))
 
 
@@ -183,12 +183,12 @@ def _writable(suffixes: tuple[str, ...]) -> Callable[[click.Context, click.Param
 
 
 def _file(names: list[str], suffixes: tuple[str, ...], meaning: str) -> click.Option:
-    """Return the option of a file to write."""
+    """Return the option that names a file to write."""
     return click.Option(names, type=click.Path(path_type=Path), callback=_writable(suffixes), help=meaning)
 
 
 def _parameter(one: Parameter) -> click.Parameter:
-    """Return a question's parameter as an option or an argument. Help shows the default, which is not passed on."""
+    """Return a question's parameter as an option or an argument. Help shows its default; the question applies it."""
     how: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": _type(one)}
     how |= {"required": True} if one.required else {"required": False, "default": None}
     if one.spelled is not None and one.spelled.table:
@@ -222,7 +222,7 @@ def _type(one: Parameter) -> click.ParamType[Any]:
 
 
 def _read(one: Parameter) -> Any:
-    """Return a callback that turns an option's texts into a value; None if the option is not given."""
+    """Return a callback that parses the text of an option into a value; None if the option is not given."""
 
     def value_of(context: click.Context, parameter: click.Parameter, given: Any) -> Any:
         if given in (None, ()):
@@ -252,7 +252,7 @@ def _help(question: Askable) -> Iterator[str]:
 
 
 def _call(name: str, function: Any, skip: int) -> str:
-    """Return how to call a function in a table: its name and parameters, with choices or default, or … if required."""
+    """Return how to call a function in a table: its name and parameters with choices, defaults, or … if required."""
     if not callable(function):
         return name
     written = []

@@ -156,7 +156,7 @@ def run_step(
 
 
 def _given(**overrides: str | int | None) -> dict[str, Any]:
-    """Return the overrides that the command line gives."""
+    """Return only the overrides that the command line set."""
     return {name: value for name, value in overrides.items() if value is not None}
 
 
@@ -186,7 +186,7 @@ def plan(config: Path, workers: int | None, as_json: bool) -> None:
 
 
 def forecast_of(config: Path, workers: int | None) -> tuple[str, Forecast]:
-    """Return the name and the forecast of a configuration's sweep. workers: None for the configuration's number."""
+    """Return the name and the forecast of a configuration's sweep. By default, the configuration sets the workers."""
     from torusweep.sweeps.configuration import load
     from torusweep.sweeps.forecast import forecast
     from torusweep.sweeps.points import estimates

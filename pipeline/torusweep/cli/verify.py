@@ -30,7 +30,7 @@ Row = Mapping[str, Any]
 
 
 def print_verification(rows: Sequence[Row], *, everything: bool) -> None:
-    """Print the rows that do not agree (or all), by reason, then how many rows have each verdict."""
+    """Print the rows that do not agree (or all rows) by reason, and then the number of rows with each verdict."""
     with open_console() as console:
         for verdict in COMPARED:
             if verdict != "agrees" or everything:

@@ -1,1 +1,1 @@
-"""Collective operations: the least time that a network allows, with proof, and the times of algorithms."""
+"""Bound the time of collective operations on a network, with proof, and measure the times of algorithms."""

@@ -161,7 +161,7 @@ def check_suits(algorithm: str, operation: str, plan: Plan, spelling: str, termi
 
 
 def _refused(algorithm: str, operation: str, plan: Plan, spelling: str, reason: BadInput) -> BadInput:
-    """Return the refusal of an algorithm on a network; if the reason names no alternatives, the message adds some."""
+    """Return the refusal of an algorithm on a network. If the reason names no alternatives, the message adds some."""
     said = str(reason).removeprefix(f"{algorithm} on ").removeprefix(f"{spelling}: ")
     if "; choose" not in said:
         ring, some = "one_way_ring" if plan.directed else "ring", ("trees",) if plan.nodes <= MOST_PACKED else ()

@@ -1,4 +1,4 @@
-"""The axes of a network, which are rings and lines through its nodes, and algorithms that go along the axes.
+"""Find the axes of a network, which are rings and lines through its nodes, and make algorithms that follow them.
 
 If an algorithm goes along one axis after another, the sets of nodes that share data grow axis by axis.
 """
@@ -56,7 +56,7 @@ def axes_of(topology: Topology) -> list[AxisSteps]:
 
 
 def may_have_axes(plan: Plan, spelling: str) -> bool:
-    """Whether a network has axes, judged by its plan and spelling; missing links may still prevent them."""
+    """Return whether a network's plan and spelling promise axes; missing links may still prevent them."""
     return not plan.directed and (isinstance(plan.structure, Lattice) or family_of(spelling) in PRODUCTS)
 
 
@@ -88,7 +88,7 @@ def _of_lattice(topology: Topology, shape: Lattice) -> list[AxisSteps]:
 
 
 def _of_product(topology: Topology) -> list[AxisSteps]:
-    """Return an axis for each digit, with steps of 1; the axis is closed if all links that close its rings exist."""
+    """Return an axis for each digit, with steps of 1. An axis is closed if all links that close its rings exist."""
     radices = topology.plan.radices
     digits = addresses(radices).astype(np.int64)
     present = link_keys(topology)
@@ -107,7 +107,7 @@ def _of_product(topology: Topology) -> list[AxisSteps]:
 
 
 def merged(held: np.ndarray, axis: AxisSteps) -> np.ndarray:
-    """int32[N]: label of each node's set, after an axis joins the sets of nodes with equal labels in `held`."""
+    """int32[N]: set of each node, after an axis has joined the sets in `held` (equal labels mean the same set)."""
     nodes = len(held)
     joined = np.flatnonzero(axis.following != NOWHERE)
     ends = held[joined], held[axis.following[joined]]
@@ -132,7 +132,7 @@ def bucket(topology: Topology) -> Schedule:
 
 
 def all_to_all_by_dimension(topology: Topology) -> Schedule:
-    """All-to-all along one axis after another: each step moves all data to their destination's place on an axis."""
+    """All-to-all along one axis after another; each step brings all data to their destination's place on an axis."""
     return _scattered(topology, axes_of(topology))
 
 
@@ -160,10 +160,11 @@ def _gathered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
 
 
 def _gather_along(transfers: Transfers, axis: AxisSteps, held: np.ndarray, joined: np.ndarray, step: int) -> int:
-    """Append to `transfers` an all-gather along an axis, from `step` on; return the number of the step after it.
+    """Append to `transfers` an all-gather along an axis, from `step` on; return the number of the next step.
 
     held, joined  int32[N]  labels of the sets of nodes that share their data, before and after
-    Each node passes on its set's data, then that of other sets. On rings each half goes one way; on lines, both ways.
+    Each node passes on its own set's data, then the data of other sets. On a ring, half of the data goes each way; on a
+    line, all data goes both ways.
     """
     nodes = len(held)
     _, members, sizes = np.unique(held, return_inverse=True, return_counts=True)
@@ -182,7 +183,10 @@ def _gather_along(transfers: Transfers, axis: AxisSteps, held: np.ndarray, joine
 
 
 def _scattered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
-    """All-to-all along the axes, last axis first: a chunk goes to the set, joined by earlier axes, of its target."""
+    """All-to-all along the axes, last axis first.
+
+    Each step brings a chunk to a node from which the remaining axes lead to its target.
+    """
     nodes = topology.nodes
     check_transfers(WAYS * len(axes) * nodes * (nodes - 1))
     transfers = Transfers()
@@ -203,7 +207,7 @@ def _scattered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
 
 
 def _nearest(axis: AxisSteps, label: np.ndarray, at: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """For each chunk, the node nearest to `at` along the axis whose set holds the target; ahead if two are as near."""
+    """Return for each chunk the nearest node along the axis whose set holds the target; of two, the one ahead."""
     found = np.where(label[at] == label[target], at, NOWHERE)
     ahead, behind = np.arange(len(label)), np.arange(len(label))
     while (found == NOWHERE).any():

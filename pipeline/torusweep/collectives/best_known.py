@@ -1,4 +1,4 @@
-"""The least known time of a collective operation, by theorems and by all suitable algorithms."""
+"""Find the least known time of a collective operation, by theorems and by all suitable algorithms."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _measured(topology: Topology, operation: str, root: int, known: dict[str, fl
 
 
 def _least(found: Optimum, cycles: Mapping[str, float]) -> Optimum:
-    """Return the optimum, with the fastest algorithm's time if it is less than the attained time, or none is known."""
+    """Return the optimum, with the fastest algorithm's time if that beats the attained time or no time was known."""
     if not cycles:
         return found
     fastest = min(cycles, key=lambda name: cycles[name])

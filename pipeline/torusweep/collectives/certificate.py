@@ -36,7 +36,7 @@ Weighted = list[tuple[int, list[int]]]  # trees: (weight, parent of each node, â
 def collective_certificate(topology: Topology, operation: str, root: int, bounds: Optimum) -> str:
     """Return the certificate of an operation's lower bound, and of the time that trees or flows attain.
 
-    Raises BadInput for a network that the checker cannot derive from its spelling, Refused if a proof is too large.
+    Raises BadInput for a network that certify/check.py cannot derive, Refused if a proof is too large.
     """
     if operation == IN_NETWORK:
         raise BadInput(f"certificate of {operation}: expected an operation without sums in switches; choose all_reduce")
@@ -97,7 +97,10 @@ def _trees(topology: Topology, operation: str, root: int, wanted: Fraction) -> t
 
 
 def _time(topology: Topology, operation: str, trees: Weighted, group: Group) -> Fraction:
-    """Cycles per flit of the operation's size: the load of the busiest link, averaged over the images of the trees."""
+    """Return the time in cycles per flit of the operation's size, if trees share data in proportion to their weights.
+
+    This is the load of the busiest link, averaged over the images of the trees under the group.
+    """
     tail, head, _ = topology.arcs
     place = dict(zip(zip(tail.tolist(), head.tolist()), group.channel.tolist()))
     load = [0] * (int(group.channel.max()) + 1)
@@ -109,7 +112,7 @@ def _time(topology: Topology, operation: str, trees: Weighted, group: Group) -> 
 
 
 def _taken(operation: str, parent: Sequence[int], place: dict[tuple[int, int], int]) -> Iterator[int]:
-    """Yield the orbit of each channel that an operation's data take in a tree; parent: the parent of each node."""
+    """Yield the orbit of each channel that an operation uses in a tree; `parent` has the parent of each node."""
     for node, above in enumerate(parent):
         if above >= 0 and operation in ("all_gather", "broadcast", "all_reduce"):
             yield place[above, node]
@@ -161,9 +164,9 @@ def _averaged(topology: Topology, operation: str, root: int, group: Group) -> We
 def _greedy(
     topology: Topology, root: int, group: Group, orders: Sequence[Sequence[int]], reverse: bool
 ) -> Iterator[list[int]]:
-    """Yield trees out of a root that take as many links as possible from one orbit, then the next, for each order.
+    """Yield, for each order of the orbits, a tree out of a root with most links from the first orbit, then the next.
 
-    They are grown like minimum spanning trees (Prim 1957), which they are if each orbit has both directions of links.
+    Trees grow as in Prim's algorithm (1957). They are minimum spanning trees if orbits hold both directions of links.
     """
     tail, head, _ = (array.tolist() for array in topology.arcs)
     onwards: list[list[tuple[int, int]]] = [[] for _ in range(topology.nodes)]
@@ -187,7 +190,7 @@ def _greedy(
 
 
 def _packed(topology: Topology, operation: str, root: int, wanted: Fraction) -> Weighted | None:
-    """Pack trees out of every node, or of the root, into the channels; None if none fit, or for too many nodes."""
+    """Pack trees out of every node, or out of the root, into the channels; None if none fit or nodes are too many."""
     channels = channels_of(topology, reverse=operation in ("reduce_scatter", "reduce"))
     nodes, units = topology.nodes, np.zeros(topology.nodes, np.int64)
     if OPERATIONS[operation].rooted:

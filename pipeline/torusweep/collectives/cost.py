@@ -1,4 +1,4 @@
-"""The cost of an algorithm on a network: exact loads of the links in each step, and the time for a size."""
+"""Compute the cost of an algorithm on a network: exact loads of the links in each step, and the time for a size."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AlgorithmCost(NamedTuple):
     ring: np.ndarray | None = None
 
     def seconds(self, size: float, speed: LinkSpeed) -> float:
-        """Time, in seconds, of an operation of `size` bytes.
+        """Return the time, in seconds, of an operation of `size` bytes.
 
         A step takes its slowest message's latency plus its busiest channel's time. A pipeline of D steps and P pieces
         takes P + D − 1 steps, each with 1/P of the data, for the best P. Every step counts as full; simulations with
@@ -55,7 +55,7 @@ class AlgorithmCost(NamedTuple):
         return (pieces + self.steps - 1) * (wait / self.steps + transfer / pieces)
 
     def wait(self, speed: LinkSpeed) -> float:
-        """Latency of all steps together, in seconds: the time that the operation takes without data."""
+        """Return the latency of all steps together, in seconds, which an operation without data would take."""
         return speed.wait(self.hops, self.steps, self.latency)
 
     def pieces(self, size: float, speed: LinkSpeed) -> int:
@@ -119,7 +119,7 @@ def cost_of(topology: Topology, schedule: Schedule) -> AlgorithmCost:
 
 
 def messages_of(schedule: Schedule) -> tuple[np.ndarray, ...]:
-    """Return (step, source, destination, units) of all messages, by step; equal steps and ranks are one message."""
+    """Return (step, source, destination, units) of all messages, by step. Two ranks exchange one message a step."""
     ranks = len(schedule.node)
     key = (schedule.step.astype(np.int64) * ranks + schedule.source) * ranks + schedule.destination
     found, member = np.unique(key, return_inverse=True)
@@ -128,7 +128,7 @@ def messages_of(schedule: Schedule) -> tuple[np.ndarray, ...]:
 
 
 class _FarMessages:
-    """Loads of messages between nodes that are not neighbours; steps with equal messages are computed once."""
+    """Loads of messages between nodes that are not neighbours. Steps with equal messages are computed once."""
 
     def __init__(self, topology: Topology, schedule: Schedule) -> None:
         self.topology, self.node = topology, schedule.node
@@ -146,7 +146,7 @@ class _FarMessages:
 
 
 def slowest_path(topology: Topology, source: np.ndarray, destination: np.ndarray) -> int:
-    """Largest latency of any path of fewest hops from each source to its destination, int[M] each.
+    """Return the largest latency of any shortest path (in hops) from a source to its destination, int[M] each.
 
     Hosts that forward nothing are only at the ends of paths.
     """
@@ -173,9 +173,9 @@ def routed(
 ) -> tuple[np.ndarray, int]:
     """Route messages minimally; return (float64[A] units over each channel, hops of the longest message).
 
-    If each node has a terminal, all shortest paths share a message equally. On other networks each node splits it in
-    proportion to the bandwidth of the links that lead nearer, as switches do (weighted ECMP). Raises BadInput if hosts
-    that forward nothing leave a message without a path.
+    If each node has a terminal, all shortest paths share a message equally. On other networks each node splits a
+    message in proportion to the bandwidth of the links that lead nearer, as switches do (weighted ECMP). Raises
+    BadInput if hosts that forward nothing leave a message without a path.
     """
     tail, _, port = topology.arcs
     roots, row = np.unique(source, return_inverse=True)

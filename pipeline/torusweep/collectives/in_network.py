@@ -1,9 +1,9 @@
 """All-reduce with sums in switches: every node adds the flits that come up a tree, and copies the sum on its way down.
 
-Trees span the terminals, by way of any switches, and use each of their links once in each direction. A linear program
-shares the links among trees; while it improves the result, the cheapest tree at the program's prices is added (column
-generation). A heuristic finds the cheapest tree (Mehlhorn 1988), so the result can be attained but is no bound. On
-networks without switches that tree is a minimum spanning tree, and the result is exact.
+Trees span the terminals, through switches if needed, and use each of their links once in each direction. A linear
+program shares the links among trees; while it improves the result, the cheapest tree at the program's prices is added
+(column generation). A heuristic finds the cheapest tree (Mehlhorn 1988), so the result can be attained but is no bound.
+On networks without switches that tree is a minimum spanning tree, and the result is exact.
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ Tree = tuple[int, ...]  # numbers of the tree's links, ascending
 
 
 class SharedLinks(NamedTuple):
-    """Bidirectional links: their ends one < other, int64[E] each, and room int64[E], the flits of each direction."""
+    """Bidirectional links.
+
+    one, other  int64[E]  nodes at the ends; one < other
+    room        int64[E]  flits that fit each direction
+    """
 
     one: np.ndarray
     other: np.ndarray
@@ -57,7 +61,7 @@ class Packing(NamedTuple):
 
 
 def trees_in_network(topology: Topology) -> Schedule:
-    """All-reduce up and then down as many trees as fit the links; trees span the terminals, and all nodes are ranks.
+    """All-reduce up and then down as many trees as fit the links. Trees span the terminals; all nodes are ranks.
 
     If each node has a terminal, these are the trees of `all_reduce_trees`.
     """
@@ -91,7 +95,7 @@ def packing_of(topology: Topology) -> Packing:
 def packed(links: SharedLinks, nodes: int, members: np.ndarray) -> tuple[list[Tree], np.ndarray, np.ndarray]:
     """Solve the linear program: (trees that span the members, float64[T] flits of each, float64[E] price of each link).
 
-    members   int[M] nodes, ascending, joined by links
+    members   int[M] nodes, ascending, connected by the links
     """
     known = dict.fromkeys(_from_each(links, nodes, members))
     most = min(links.room[(links.one == node) | (links.other == node)].sum() for node in members.tolist())
@@ -164,7 +168,7 @@ def _cheapest(links: SharedLinks, nodes: int, members: np.ndarray, price: np.nda
 
 
 def _parts(links: SharedLinks, nodes: int, members: np.ndarray, price: np.ndarray) -> np.ndarray:
-    """int64[N]: set of each node: that of its nearest member, by price. Links of price 0 join members to one set."""
+    """int64[N]: the set of each node, which is that of its nearest member by price. Links of price 0 join members."""
     graph = scipy.sparse.csr_array((price + PAYS, (links.one, links.other)), shape=(nodes, nodes))
     nearest = scipy.sparse.csgraph.dijkstra(
         graph, directed=False, indices=members, min_only=True, return_predecessors=True
@@ -176,7 +180,7 @@ def _parts(links: SharedLinks, nodes: int, members: np.ndarray, price: np.ndarra
 
 
 def _parents(links: SharedLinks, nodes: int, tree: Tree) -> tuple[int, np.ndarray]:
-    """Return (root of the tree, int32[N] parent of each node in the tree; `ROOT` for the root and all other nodes)."""
+    """Return (root of the tree, int32[N] parent of each node). The root and nodes outside the tree have `ROOT`."""
     beside: dict[int, list[int]] = {}
     for place in tree:
         one, other = int(links.one[place]), int(links.other[place])
@@ -194,7 +198,7 @@ def _parents(links: SharedLinks, nodes: int, tree: Tree) -> tuple[int, np.ndarra
 
 
 def _in_parts(share: np.ndarray) -> np.ndarray:
-    """int64[T]: whole numbers in the proportions of `share`, exactly if at most `FEW` parts in all suffice."""
+    """int64[T]: whole numbers in the proportions of `share`; exact if a total of at most `FEW` parts suffices."""
     scale = np.arange(1, FEW + 1)[:, None] / share.sum()
     off = np.abs(share * scale - np.rint(share * scale)).max(axis=1)
     exact = np.flatnonzero(off < 1e-7)

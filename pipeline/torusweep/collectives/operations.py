@@ -27,7 +27,10 @@ IN_NETWORK = "all_reduce_in_network"
 
 
 class OperationKind(NamedTuple):
-    """An operation: its meaning, `bus` (N → bus bandwidth / (size / time), as in nccl-tests), and if it is rooted."""
+    """A collective operation: its meaning, `bus`, and whether it has a root.
+
+    bus  function from N to bus bandwidth / (size / time), as in nccl-tests
+    """
 
     meaning: str
     bus: Callable[[int], float]
@@ -60,7 +63,7 @@ def operation_of(name: str) -> str:
 
 
 def check_network(topology: Topology, operation: str, root: int = 0) -> None:
-    """Raise BadInput if a network lacks the root, two nodes with terminals, or paths between all terminals."""
+    """Raise BadInput if the root is missing, fewer than two nodes have terminals, or some terminals have no path."""
     terminals, name = len(topology.terminals), f"{operation} on {topology.spelling}"
     if len(np.unique(topology.terminals)) < 2:
         inside = "; links inside a router are not modelled: give terminals nodes of their own in a file, or" * (
@@ -94,7 +97,7 @@ def hops_between(topology: Topology, nodes: np.ndarray) -> np.ndarray:
 
 
 def hops_of_split(parted: Split, nodes: np.ndarray) -> np.ndarray:
-    """int32[S, N + H]: hops from given nodes of a split network; 0 from a host's start to its end, −1 without path."""
+    """int32[S, N + H]: hops from given nodes of a split network; 0 from a host's start to its end, −1 if no path."""
     tail, port = np.nonzero(parted.ports != NO_PORT)
     first = np.searchsorted(tail, np.arange(parted.nodes + 1))
     ones = np.ones(len(tail), np.int64)
@@ -115,7 +118,7 @@ def alike(topology: Topology) -> bool:
 
 
 def channels_of(topology: Topology, *, reverse: bool = False) -> Channels:
-    """Return the channels, and the flits that each carries in `cycles_of(topology)` cycles. reverse: turn each around.
+    """Return the channels, reversed if `reverse`, and the flits that each carries in `cycles_of(topology)` cycles.
 
     Raises Refused where `flit_matrix` does.
     """
@@ -126,7 +129,7 @@ def channels_of(topology: Topology, *, reverse: bool = False) -> Channels:
 
 
 def has_switches(topology: Topology) -> bool:
-    """Whether some working node has no terminal, or several."""
+    """Return whether some working node has no terminal, or more than one."""
     return not np.array_equal(topology.terminals, np.flatnonzero(topology.works))
 
 

@@ -1,4 +1,4 @@
-"""Bounds of the time of a collective operation on a network, with the cut or linear program that proves them.
+"""Bound the time of a collective operation on a network, with the cut or linear program that proves the bound.
 
 If a theorem attains the bound, it is the optimum; otherwise `best_known` finds the least known time.
 
@@ -49,7 +49,7 @@ class Cut(NamedTuple):
     """A proof of a bound by the channels between two sets of nodes.
 
     nodes      int32[…]  the smaller of the two sets
-    enters     whether the data must enter that set, rather than leave it
+    enters     whether the data must enter `nodes`, rather than leave
     terminals  number of terminals whose data must cross
     links      number of links in that direction
     capacity   capacity of these links, in flits per cycle
@@ -108,7 +108,7 @@ class Optimum(NamedTuple):
 
 
 def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: bool = True) -> Optimum:
-    """Return a lower bound that no algorithm beats, and the time that theorems attain.
+    """Return a lower bound on the time of every algorithm, and the time that theorems attain.
 
     Ranks may send on data that they received, even ranks at hosts that forward no packets.
 
@@ -146,7 +146,7 @@ def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optim
     """Bound an all-gather by N⁻¹ max |S| / c(δ⁺S) over sets S of terminals (Zhao et al. 2023, ForestColl, theorem 1).
 
     Every terminal can send to all others at the rate x = min c(δ⁺S) / w(S): trees that span the network can be packed
-    if no cut is too narrow (`_attained`). reverse: bound a reduce-scatter, an all-gather with all channels reversed.
+    if no cut is too narrow (`_attained`). With `reverse`, all channels are reversed, which bounds a reduce-scatter.
     """
     channels, weight = channels_of(topology, reverse=reverse), weight_of(topology)
     found = orbits(topology, use_symmetry=use_symmetry)
@@ -163,7 +163,7 @@ def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optim
 
 
 def _attained(topology: Topology, weight: np.ndarray) -> str:
-    """Describe the trees, out of terminals or into them, that attain the bound by cuts; "" if none are known.
+    """Name the packed trees that attain the bound by cuts; "" if none are known.
 
     Trees to all nodes can be packed, as no cut is too narrow (Edmonds 1973). They need not contain a node without a
     terminal, whose channels in and out can be joined in pairs if their numbers are equal (Bang-Jensen, Frank & Jackson
@@ -185,7 +185,7 @@ def _check_work(topology: Topology, visits: float, remedy: str) -> None:
 
 
 def _cut(topology: Topology, best: RatioCut, weight: int, *, enters: bool) -> Cut:
-    """Return the cut between the set of nodes in `best`, which data leave (enter, if `enters`), and all other nodes."""
+    """Return the cut around the set of nodes in `best`. Data leave this set or, if `enters`, enter it."""
     members, others = np.flatnonzero(best.inside), np.flatnonzero(~best.inside)
     inner = len(members) <= len(others)
     out = channel_matrix(topology).T if enters else channel_matrix(topology)
@@ -303,7 +303,7 @@ def _symmetric_all_reduce(topology: Topology) -> Optimum:
 
 
 def _links_between(topology: Topology, part: np.ndarray) -> int:
-    """Number of links between different sets, in both directions together. part: int[N], set of each node."""
+    """Return the number of links between different sets, both ways together; `part`, int[N], is each node's set."""
     tail, head, port = topology.arcs
     crossing = part[tail] != part[head]
     return int(crossing.sum() if topology.capacity is None else topology.capacity[tail, port][crossing].sum())

@@ -1,4 +1,4 @@
-"""Searches for Hamiltonian cycles: one, over one-way or bidirectional links, or several that divide the links."""
+"""Search for Hamiltonian cycles: a single one, or several that divide the links among them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def packed_rings(channels: Channels, *, directed: bool) -> list[list[int]]:
 
 
 def _most(tail: np.ndarray, head: np.ndarray, widths: np.ndarray, nodes: int) -> int:
-    """Least total width of the channels out of a single node, or into a single node."""
+    """Return the least total width of channels that leave a single node, or that enter a single node."""
     return min(int(np.bincount(end, widths, nodes).min()) for end in (tail, head))
 
 
@@ -92,7 +92,7 @@ def directed_ring(heads: Sequence[dict[int, int]], draw: random.Random, patience
     """Find a Hamiltonian cycle of one-way links; None if there is none, or the search gives up.
 
     Cycles that cover all nodes are a perfect matching of tails and heads. Exchanging links along an alternating cycle
-    gives another cover, which is kept if it has no more cycles. Equally many are allowed, to leave dead ends.
+    gives another cover, which is kept if it has no more cycles. One with equally many is kept, too, to avoid dead ends.
     """
     nodes = len(heads)
     listed = [(tail, head) for tail, others in enumerate(heads) for head in others]
@@ -145,7 +145,7 @@ def _exchanged(
 
 
 def _cycles(following: Sequence[int]) -> list[list[int]]:
-    """Return the cycles of a permutation; following: the element after each element."""
+    """Return the cycles of a permutation; `following` has the element that follows each element."""
     seen, found = [False] * len(following), []
     for start in range(len(following)):
         if seen[start]:

@@ -28,7 +28,7 @@ EXCHANGES = 200  # of squares, per node, until the search gives up
 
 
 class _LinkSets:
-    """The links of all axes, in sets with two links at each node, and at most one set with one link at each node.
+    """The links of all axes, in sets with two links at each node; at most one set has only one link at each node.
 
     owner[j][v]  the set of the link from v along axis j
     ring[k][v]   a label of the ring of set k that goes through v
@@ -66,7 +66,10 @@ class _LinkSets:
         return np.concatenate(tails), np.concatenate(heads)
 
     def exchange(self, node: int, one: int, other: int) -> None:
-        """Exchange the sides of the square of two axes at a node between two sets, unless the sets get more rings."""
+        """Exchange the sides of a square between two sets, unless this gives the sets more rings.
+
+        The square lies in the plane of the axes `one` and `other`, at `node`.
+        """
         along, across = int(self.axes[one].following[node]), int(self.axes[other].following[node])
         sides = (
             (one, int(self.tail[one][node])),
@@ -103,7 +106,7 @@ class _LinkSets:
         return self.tail[axis][self.axes[axis].following[0]] == self.tail[axis][0]
 
     def walk(self, number: int) -> np.ndarray:
-        """Return the nodes of a set that is a single ring, in the order of the ring."""
+        """Return the nodes of a set, in ring order. The set must be a single ring."""
         beside: list[list[int]] = [[] for _ in range(self.nodes)]
         for tail, head in zip(*(ends.tolist() for ends in self.ends(number))):
             beside[tail].append(head)
@@ -131,10 +134,10 @@ def exchanged(nodes: int, axes: Sequence[AxisSteps]) -> list[np.ndarray] | None:
 def ring_of(topology: Topology) -> tuple[np.ndarray, int]:
     """Find a ring: return (int32[N] the nodes in the order of the ring, most hops between successive nodes).
 
-    All nodes are one hop apart if a Hamiltonian cycle is found: in the box of the addresses, if that is a grid; else by
-    rotations of a growing path (Pósa 1976) or, with one-way links, from cycles that cover the network. Without one,
-    some messages take several hops: two in a grid of odd sides, which is bipartite with one node more of one colour,
-    and so has no Hamiltonian cycle.
+    All nodes are one hop apart if a Hamiltonian cycle is found. In a grid of addresses it is constructed; elsewhere it
+    is searched by rotations of a growing path (Pósa 1976) or, with one-way links, by joining cycles that cover the
+    network. Otherwise some messages take several hops: two in a grid of odd sides, which is bipartite with one node
+    more of one colour, and so has no Hamiltonian cycle.
     """
     present = set(link_keys(topology).tolist())
     for forth in _grid_orders(topology.plan.radices):
@@ -186,7 +189,7 @@ def _is_ring(order: Sequence[int], present: set[int]) -> bool:
 
 
 def _most_hops(order: Sequence[int], neighbours: Sequence[Sequence[int]]) -> int:
-    """Largest number of hops between successive nodes of a ring."""
+    """Return the largest number of hops between successive nodes of a ring."""
     most = 0
     for one, other in zip(order, [*order[1:], order[0]]):
         reached, hops = {one}, 0
@@ -233,7 +236,7 @@ def _snake(axes: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _odd_grid(side: int, stride: int, columns: Sequence[int]) -> list[int]:
-    """Return a closed walk through an odd × odd grid in which a single step, at the corner, takes two hops.
+    """Return a closed walk through a grid of two odd sides, in which only one step, at the corner, takes two hops.
 
     Rows 1, 2, … form a grid with an even number of rows; the walk goes along these rows, and returns in column 0. The
     nodes of row 0 except the corner are inserted in pairs next to row 1, the corner next to its neighbour in column 0.
@@ -272,7 +275,7 @@ def ring(topology: Topology) -> Schedule:
 
 
 def rings(topology: Topology) -> Schedule:
-    """All-gather on several rings that share no link, each with a part of the data; both ways if links allow."""
+    """All-gather on several rings that share no link, each with a part of the data, both ways if links allow it."""
     if has_switches(topology):
         raise BadInput(f"{topology.spelling}: {ONE_EACH}")
     orders = disjoint_rings(topology)
@@ -290,8 +293,9 @@ def order_of_ranks(topology: Topology) -> np.ndarray:
     """int32[R]: the terminals in the order of a ring.
 
     If each node has one terminal, this is the order of `ring_of`. Otherwise up to three orders are compared: by number;
-    always on to the nearest terminal not yet visited (the lowest number of equally near ones); and, if every node has
-    terminals, node by node in the order of `ring_of`. The order with the least load on its busiest channel is returned.
+    by going to the nearest terminal not yet visited (the lowest number if several are equally near); and, if every node
+    has terminals, node by node in the order of `ring_of`. The order with the least load on its busiest channel is
+    returned.
     """
     if not has_switches(topology):
         return ring_of(topology)[0]
@@ -304,7 +308,7 @@ def order_of_ranks(topology: Topology) -> np.ndarray:
 
 
 def _busiest(topology: Topology, order: np.ndarray) -> float:
-    """Load of the busiest channel, divided by bandwidth, if each rank sends a unit to the next; inf without a path."""
+    """Return the busiest channel's load over bandwidth if each rank sends a unit to the next; inf without a path."""
     (tail, _, port), ends = topology.arcs, (topology.terminals[order], topology.terminals[np.roll(order, -1)])
     try:
         load, _ = routed(topology, *ends, np.ones(len(order)))

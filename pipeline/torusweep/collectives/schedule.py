@@ -1,4 +1,4 @@
-"""Algorithms as data: for each transfer of a chunk, the step, the rank that sends and the rank that receives.
+"""Describe algorithms as data: for each transfer of a chunk, its step, the rank that sends and the rank that receives.
 
 A rank is a terminal. The operation's data are divided into chunks; a transfer copies a chunk from rank to rank, or adds
 it to the receiver's chunk. All transfers of a step read the data from before the step. Transfers of a step between
@@ -54,7 +54,7 @@ class Schedule(NamedTuple):
 
 
 class Transfers:
-    """Builder of the transfers of a schedule, block by block."""
+    """A schedule's transfers, built up block by block."""
 
     def __init__(self) -> None:
         self._blocks: list[tuple[np.ndarray, ...]] = []
@@ -137,9 +137,10 @@ def all_reduced(reduction: Schedule, distribution: Schedule) -> Schedule:
 
 
 def _in_equal_chunks(one: Schedule, other: Schedule) -> tuple[Schedule, Schedule]:
-    """Cut the chunks of two schedules, in which all homes have the same amount of data, into the same chunks.
+    """Return two schedules with their chunks cut further, so that both use the same chunks.
 
-    On a network of one-way channels, the trees towards a rank differ in number and size from the trees away from it.
+    All homes must have the same amount of data. On a network of one-way channels, the trees towards a rank differ in
+    number and size from the trees away from it.
     """
     if np.array_equal(one.size, other.size) and np.array_equal(one.home, other.home) and one.units == other.units:
         return one, other
@@ -155,7 +156,7 @@ def _in_equal_chunks(one: Schedule, other: Schedule) -> tuple[Schedule, Schedule
 
 
 def _recut(found: Schedule, whole: np.ndarray, units: int, size: np.ndarray) -> Schedule:
-    """Return a schedule with smaller chunks. whole: int[C], old chunk of each chunk; size: int64[C], its units."""
+    """Return a schedule with smaller chunks; int[C] `whole`: old chunk of each; int64[C] `size`: its units."""
     order = np.argsort(whole, kind="stable")
     number = np.bincount(whole, minlength=len(found.size))
     many = number[found.chunk]
@@ -177,7 +178,7 @@ def _recut(found: Schedule, whole: np.ndarray, units: int, size: np.ndarray) -> 
 
 
 def together(schedules: Sequence[Schedule]) -> Schedule:
-    """Run schedules of one operation on parts of its data at the same time; all have the same number of units."""
+    """Run schedules of one operation at the same time, each on a part of the data. All have equally many units."""
     offsets = np.cumsum([0, *(len(part.size) for part in schedules)]).tolist()
     check_transfers(sum(len(part.step) for part in schedules))
     numbered = [part._replace(chunk=part.chunk + offset) for part, offset in zip(schedules, offsets)]

@@ -1,6 +1,6 @@
 """Algorithms on as many spanning trees as fit the links; the data flow through the trees in pieces.
 
-Other algorithms in this module ignore the network's links: messages between any two ranks take all shortest paths.
+Further algorithms in this module ignore the links: messages between two ranks are spread over all shortest paths.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ ROOT = -1  # the parent of a root
 def gather_trees(topology: Topology) -> Schedule:
     """All-gather on trees out of every rank.
 
-    They are trees of shortest paths if such trees attain the optimum, and otherwise any trees that attain it. Unless
-    each node has a terminal, they are binary trees of messages between ranks.
+    Trees of shortest paths are used if they attain the optimum, and otherwise any trees that attain it. Unless each
+    node has a terminal, the algorithm uses binary trees of messages between ranks.
     """
     if has_switches(topology):
         return _gather_between_ranks(topology)
@@ -47,7 +47,7 @@ def gather_trees(topology: Topology) -> Schedule:
 
 
 def broadcast_trees(topology: Topology, root: int) -> Schedule:
-    """Broadcast on as many trees out of the root as there are disjoint paths from it to every other terminal."""
+    """Broadcast on as many trees out of the root as there are disjoint paths from the root to every other terminal."""
     if has_switches(topology):
         return _broadcast_between_ranks(topology, root, double=True)
     channels = channels_of(topology)
@@ -80,7 +80,7 @@ def all_reduce_trees(topology: Topology) -> Schedule:
     """All-reduce on undirected trees: sums go up to the middle of each tree, and the total comes back down.
 
     There are as many trees as the strength of a network with bidirectional links allows, so they attain the optimum. If
-    reduce-scatter and all-gather attain it, too, their trees are used, as they are shorter.
+    a reduce-scatter and an all-gather attain it, too, their shorter trees are used.
     """
     if has_switches(topology):
         down = _broadcast_between_ranks(topology, int(order_of_ranks(topology)[0]), double=True)
@@ -130,7 +130,7 @@ def down_trees(operation: str, nodes: int, trees: Trees, units: int) -> Schedule
 
 
 def from_the_middle(trees: Trees) -> Trees:
-    """Root each tree at the middle of one of its longest paths; its links stay. Trees need not span all nodes."""
+    """Root each tree at the middle of one of its longest paths, with the same links. Trees need not span all nodes."""
     parents, roots = trees.parent.copy(), trees.root.copy()
     for number, parent in enumerate(trees.parent):
         beside: list[list[int]] = [[] for _ in parent]
@@ -149,7 +149,7 @@ def from_the_middle(trees: Trees) -> Trees:
 
 
 def _levels(beside: list[list[int]], root: int) -> tuple[list[int], int]:
-    """Return (parent of each node in a tree from `root`, node reached last); beside: neighbours of each node."""
+    """Return (parent of each node in a tree from `root`, node reached last); `beside` has each node's neighbours."""
     before, queue = [ROOT] * len(beside), [root]
     for node in queue:
         for other in beside[node]:
@@ -179,7 +179,7 @@ def _broadcast_between_ranks(topology: Topology, root: int, *, double: bool) -> 
 
 
 def _gather_between_ranks(topology: Topology) -> Schedule:
-    """All-gather down a binary tree out of every rank; the trees are rotated, so a rank has each place in one tree."""
+    """All-gather down a binary tree out of every rank, rotated so that a rank has each place in one of the trees."""
     order = order_of_ranks(topology)
     ranks = len(order)
     check_transfers(ranks * (ranks - 1))
@@ -203,7 +203,7 @@ def _in_order(ranks: int) -> np.ndarray:
 
 
 def _of_ranks(orders: Sequence[np.ndarray], parents: Sequence[np.ndarray]) -> Trees:
-    """Turn trees of places into trees of ranks; orders: for each tree, the rank in each place."""
+    """Turn trees of places into trees of ranks; `orders` has, for each tree, the rank in each place."""
     found = np.full((len(orders), len(orders[0])), ROOT, np.int32)
     for row, order, parent in zip(found, orders, parents):
         row[order[1:]] = order[parent[1:]]
@@ -222,7 +222,7 @@ def direct(topology: Topology) -> Schedule:
 
 
 def direct_all_to_all(topology: Topology) -> Schedule:
-    """All-to-all in one step: each rank sends every other rank its part."""
+    """All-to-all in one step: each rank sends every other rank the part for it."""
     ranks = len(topology.terminals)
     check_transfers(ranks * (ranks - 1))
     source, destination = _pairs(ranks)
@@ -243,7 +243,7 @@ def direct_broadcast(topology: Topology, root: int) -> Schedule:
 
 
 def recursive_doubling(topology: Topology) -> Schedule:
-    """All-gather between ranks whose numbers differ in one bit, bit by bit: each rank sends all data that it has.
+    """All-gather in one step per bit: ranks whose numbers differ in that bit exchange all data that they have.
 
     Source: Thakur, Rabenseifner & Gropp 2005. In reverse it is recursive halving, a reduce-scatter.
     """
@@ -257,7 +257,7 @@ def recursive_doubling(topology: Topology) -> Schedule:
 
 
 def recursive_doubling_all_reduce(topology: Topology) -> Schedule:
-    """All-reduce between ranks whose numbers differ in one bit, bit by bit: each rank sends its whole sum.
+    """All-reduce in one step per bit: ranks whose numbers differ in that bit exchange their whole sums.
 
     Source: Thakur, Rabenseifner & Gropp 2005.
     """
