@@ -53,7 +53,7 @@ def spelled(place: Place) -> str:
 
 
 def expected_of(detail: Mapping[str, Any]) -> str:
-    """Return in words what was expected, from the details of an error of pydantic."""
+    """Return what was expected, in words, from the details of a pydantic error."""
     said = EXPECTED.get(detail["type"], detail["msg"].removeprefix("Input should be "))
     return said.format(**detail.get("ctx", {}))
 
@@ -66,7 +66,7 @@ def shown(value: Any) -> str:
 
 
 def _fields(model: Any, place: Place) -> dict[str, Any]:
-    """Return the fields, by name, of the pydantic model that describes the mapping at `place` in a document."""
+    """Return the fields of the pydantic model that describes the mapping at `place` in a document, by name."""
     for step in place:
         if step in model.model_fields:
             model = next(
@@ -97,7 +97,7 @@ class Document(NamedTuple):
     is_file: bool = True
 
     def place_of(self, location: Iterable[str | int]) -> Place:
-        """Return the path in the data to an error, without the steps that pydantic adds for alternatives of a union."""
+        """Return the path in the data to an error, without the steps that pydantic adds for members of a union."""
         place: Place = ()
         inside = self.data
         for step in location:
@@ -110,7 +110,7 @@ class Document(NamedTuple):
         return f"{self.name}:{line}:{column}" if self.is_file else self.name
 
     def refused(self, place: Place, message: str, *, at_key: bool = False) -> BadInput:
-        """Return an error at a value or its key; if there is no value at `place`, at the mapping or list around it."""
+        """Return an error at a value or, if `at_key`, at its key; if nothing is at `place`, at what encloses it."""
         while place not in self.values and place:
             place = place[:-1]
         line, column = (at_key and self.keys.get(place)) or self.values.get(place, (1, 1))
@@ -217,12 +217,12 @@ def is_open(text: str) -> bool:
 
 
 def is_cut(event: Any) -> bool:
-    """Whether a YAML event is unquoted text with an open parenthesis, because YAML split the text at a comma."""
+    """Return whether YAML split unquoted text, such as torus(k=8, n=2), at a comma inside parentheses."""
     return type(event).__name__ == "ScalarEvent" and bool(event.implicit[0]) and is_open(event.value)
 
 
 class _Reader:
-    """Build a document from ruamel's parsing events, so that only plain values are ever constructed."""
+    """Builder of a document from ruamel's parsing events, which ensures that only plain values are ever constructed."""
 
     def __init__(self, text: str, name: str, *, pure: bool) -> None:
         yaml = YAML(typ="safe", pure=pure)
@@ -306,7 +306,7 @@ class _Reader:
         return items
 
     def joined(self, first: Any, text: str) -> str:
-        """Return the whole of a text such as torus(k=8, n=2), which YAML split at its comma in a list in brackets."""
+        """Return the whole of a text such as torus(k=8, n=2) that YAML split at its comma inside a bracketed list."""
         while is_open(text):
             event = next(self.events)
             if type(event).__name__ != "ScalarEvent" or not event.implicit[0]:

@@ -47,7 +47,7 @@ class RunFailed(Exception):
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return " (did you mean 'x'?)" for the known name closest to `name`, or "" if none is close.
 
-    Case, hyphens and underscores are ignored, so two options are not close merely because both begin with dashes.
+    Case, hyphens and underscores are ignored; otherwise the leading dashes alone would make two options close.
     """
     names: dict[str, str] = {}
     for one in islice(known, MOST_COMPARED):
@@ -57,12 +57,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def as_known(given: Any, known: Iterable[str]) -> Any:
-    """Return the known name that equals `given` but for case, hyphens, underscores and blanks; else `given` itself."""
+    """Return the known name that equals `given` up to case, hyphens, underscores and blanks, or `given` itself."""
     return {_plain(one): one for one in known}.get(_plain(given), given) if isinstance(given, str) else given
 
 
 def printable(text: object) -> str:
-    """Return a text from outside the program with � for each unprintable character, which a terminal might obey."""
+    """Return a text from outside the program with � for each unprintable character, as terminals may obey these."""
     return "".join(character if character.isprintable() else "�" for character in str(text))
 
 
@@ -73,7 +73,7 @@ def one_line(text: object, longest: int = 200) -> str:
 
 
 def unreadable(path: Path, error: Exception, what: str) -> BadInput:
-    """Return the refusal of a file that cannot be opened or read; `what` is the expected kind, as "a graph file"."""
+    """Return the error for a file that cannot be opened or read; `what` is the expected kind, as "a graph file"."""
     if isinstance(error, FileNotFoundError):
         return BadInput(f"{printable(path)}: no such file; paths are relative to {located('')}")
     return BadInput(f"{printable(path)}: expected {what}, got: {getattr(error, 'strerror', None) or error}")
@@ -90,7 +90,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def naming(what: str) -> Iterator[None]:
-    """Put what a refusal raised in a `with` block is about before its message: an option, or a routing and network."""
+    """Prefix a refusal raised in a `with` block with its subject, such as an option, or a routing and network."""
     try:
         yield
     except BadInput as refusal:
@@ -98,7 +98,7 @@ def naming(what: str) -> Iterator[None]:
 
 
 def located(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a user's file, read relative to the folder in which the user's command was called.
+    """Return the path of a user's file. A relative path starts from the folder in which the user called the command.
 
     The processes of a run work in another folder (torusweep.run.place); in any other process the path is unchanged.
     """
@@ -107,7 +107,7 @@ def located(path: str | os.PathLike[str]) -> Path:
 
 
 def called(path: Path) -> str:
-    """Return a path that `located` returned, relative to the folder in which the user's command was called."""
+    """Return a path that `located` returned, relative to the folder in which the user called the command."""
     folder = os.environ.get(FOLDER)
     return os.path.relpath(path, folder) if folder and path.is_relative_to(folder) else str(path)
 

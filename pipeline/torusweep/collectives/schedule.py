@@ -156,7 +156,7 @@ def _in_equal_chunks(one: Schedule, other: Schedule) -> tuple[Schedule, Schedule
 
 
 def _recut(found: Schedule, whole: np.ndarray, units: int, size: np.ndarray) -> Schedule:
-    """Return a schedule with smaller chunks; int[C] `whole`: old chunk of each; int64[C] `size`: its units."""
+    """Return a schedule with smaller chunks, parts of the old chunks `whole`, int[C], of `size` units, int64[C]."""
     order = np.argsort(whole, kind="stable")
     number = np.bincount(whole, minlength=len(found.size))
     many = number[found.chunk]

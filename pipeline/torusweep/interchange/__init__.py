@@ -51,8 +51,8 @@ class Written:
 def export(topology: Topology, format: str | None, path: str | Path | None = None) -> Written:
     """Write a network in the format of another tool.
 
-    format  a name in FORMATS; None for the format of the path's suffix
-    path    the file or, for formats of several files, the folder, which is made; None for a name after the network
+    format  a name in FORMATS; by default the format of the path's suffix
+    path    the file or, for formats of several files, the folder, which is created; by default named after the network
 
     Existing files are replaced. Raises BadInput for an unknown format, a network that the format cannot hold at all, or
     a path that cannot be written. The notes name the parts of a network that the format cannot hold.
@@ -70,7 +70,7 @@ def export(topology: Topology, format: str | None, path: str | Path | None = Non
 
 
 def _read_otherwise(place: Path, name: str) -> list[str]:
-    """Return a remark if a file would be read as another format, to which its suffix belongs; else []."""
+    """Return a remark if the file's suffix belongs to another format, as which it would be read; else []."""
     own, read_as = FORMATS[name].suffix, SUFFIXES.get(place.suffix.lower())
     if not own or read_as in (None, SUFFIXES.get(own)):
         return []
@@ -78,7 +78,7 @@ def _read_otherwise(place: Path, name: str) -> list[str]:
 
 
 def _check_place(place: Path, name: str, *, folder: bool) -> None:
-    """Raise BadInput if a path is a folder, but a file is expected, or the reverse, or if its name is impossible."""
+    """Raise BadInput if a path is a folder where a file is expected, or the reverse, or if its name is invalid."""
     try:
         is_folder, exists = place.is_dir(), place.exists()
     except (OSError, ValueError) as error:
@@ -94,7 +94,7 @@ def _check_place(place: Path, name: str, *, folder: bool) -> None:
 def format_name(text: str | None, path: str | Path | None = None) -> str:
     """Return the name in FORMATS that a text means; case, hyphens and underscores do not matter.
 
-    If the text is None, the suffix of the path decides. Raises BadInput for an unknown format or suffix.
+    Without a text, the suffix of the path decides. Raises BadInput for an unknown format or suffix.
     """
     if text is None:
         suffixes = {suffix: name for suffix, name in SUFFIXES.items() if name in FORMATS}
@@ -113,7 +113,7 @@ def format_name(text: str | None, path: str | Path | None = None) -> str:
 
 
 def default_path(topology: Topology, name: str) -> Path:
-    """Return the path of a file, or of a folder, in the current folder, named after the network."""
+    """Return the path of a file or folder that is named after the network, in the current folder."""
     network = re.sub(r"[^A-Za-z0-9]+", "-", topology.spelling)[:LONGEST_NAME].strip("-")
     suffix = FORMATS[name].suffix
     return Path(f"{network}{suffix}" if suffix else f"{network}-{name}")

@@ -1,4 +1,4 @@
-"""Export to ASTRA-sim: the topology of its ns-3 backend, and that of its analytical backend if it holds the network.
+"""Export to ASTRA-sim: the topology of its ns-3 backend and, if possible, that of its analytical backend.
 
 Source: astra-sim/astra-network-ns3, commit 8fd3604: scratch/common.h (SetupNetwork reads the file; only switches
 forward; a host's address has 16 bits of its number), scratch/topology/8_nodes_1_switch_topology.txt.
@@ -33,7 +33,7 @@ MOST_HOSTS = 1 << 16
 def physical(topology: Topology) -> str:
     """Return the text of the ns-3 backend's file: counts, numbers of the switches, then a line for each link.
 
-    The link of a terminal carries one flit per cycle and has a latency of one cycle.
+    The link between a terminal and its switch carries one flit per cycle and has a latency of one cycle.
     """
     hosts, plan = len(topology.terminals), topology.plan
     links = links_of(topology)
@@ -64,10 +64,10 @@ def _ns3(topology: Topology, width: Fraction | int, cycles: int) -> str:
 
 
 def building_blocks(topology: Topology) -> list[tuple[str, int]] | None:
-    """Return [("Ring" or "FullyConnected", NPUs), …] if a network is a product of rings and complete graphs, else None.
+    """Return ("Ring" or "FullyConnected", NPUs) per dimension if a network is a product of rings and complete graphs.
 
-    The dimensions are those of the nodes' addresses, dimension 0 first. Two nodes form a complete graph, as a ring of
-    two would have two links.
+    Returns None for other networks. The dimensions are those of the nodes' addresses, dimension 0 first. Two nodes form
+    a complete graph, as a ring of two would have two links.
     """
     sides = [side for side in topology.plan.radices if side > 1]
     if topology.directed or topology.capacity is not None or not one_each(topology) or not sides:
@@ -94,7 +94,7 @@ def building_blocks(topology: Topology) -> list[tuple[str, int]] | None:
 
 
 def _is_neighbour(topology: Topology, digits: np.ndarray, shape: tuple[int, ...], dimension: int, step: int) -> bool:
-    """Whether node 0 has a link to the node `step` further along a dimension; always true for sides below 4."""
+    """Return whether node 0 has a link to the node `step` further along a dimension; always true for sides below 4."""
     if shape[dimension] < 4:
         return True
     other = digits[0].copy()
@@ -103,7 +103,7 @@ def _is_neighbour(topology: Topology, digits: np.ndarray, shape: tuple[int, ...]
 
 
 def speeds(topology: Topology) -> list[tuple[float, float]] | None:
-    """Return (GB/s, ns) of the links in each dimension of more than one node; None if links in a dimension differ."""
+    """Return the links' (GB/s, ns) in each dimension of more than one node; None if links in a dimension differ."""
     plan, (rate, tick) = topology.plan, _units(topology)
     digits = topology.addresses()[:, [side > 1 for side in plan.radices]]
     tail, head, port = topology.arcs

@@ -1,4 +1,4 @@
-"""Formats of other tools, and the parts of a network that a format cannot hold.
+"""Describe formats of other tools, and the parts of a network that each format cannot hold.
 
 Most formats list links; the module has the links of a network as columns, with a row for each link.
 """
@@ -47,7 +47,10 @@ class LinkTable(NamedTuple):
     tick: Fraction | None = None
 
     def numbers(self) -> dict[str, np.ndarray]:
-        """Return all columns with information but the ends, by the readers' names; values with units become texts."""
+        """Return the columns that the readers know, by name, except the ends. Trivial columns are left out.
+
+        Bandwidths and latencies with units are texts.
+        """
         columns = {name: getattr(self, name) for name in self._fields[2:-2]}
         for name, unit, scale, called in (
             ("bandwidth", self.rate, 10**9, "Gb/s"),
@@ -92,12 +95,12 @@ def links_of(topology: Topology) -> LinkTable:
 
 
 def ids_of(topology: Topology) -> list[str]:
-    """List the nodes' names for a file: those of the file from which the network was read, or else numbers."""
+    """List the nodes' names for a file: the names in the file that the network was read from, or else numbers."""
     return list(map(str, topology.plan.names or range(topology.nodes)))
 
 
 def are_words(topology: Topology) -> bool:
-    """Whether all nodes have names, and an edge list can hold them so that they are read back as they are."""
+    """Return whether all nodes have names that an edge list can hold so that they are read back unchanged."""
     names = topology.plan.names
     if names is None or all(isinstance(name, int) for name in names):
         return names is not None
@@ -128,7 +131,7 @@ class Format(NamedTuple):
     holds      names in LOSSES of the parts of a network that the format can hold
     write      function that writes the file, or the files of a folder, and returns their paths
     command    function from these paths to a shell command that reads the files
-    words      whether the format holds nodes' names only if they are words
+    words      whether the format can hold nodes' names only if each is a single word
     simulates  whether the files are for a simulator, which needs a connected network of bidirectional links
     check      function that raises BadInput for a network that the format cannot hold at all
     remarks    function from a network to further lines about its files
@@ -146,7 +149,7 @@ class Format(NamedTuple):
 
 
 def losses(topology: Topology, format: Format) -> list[str]:
-    """List the parts of a network that a format cannot hold, a line each, and the format's own remarks."""
+    """List the parts of a network that a format cannot hold, and the format's own remarks, as one line each."""
     holds = format.holds - {"names"} if format.words and not are_words(topology) else format.holds
     lost = [text for name, say in LOSSES.items() if name not in holds and (text := say(topology))]
     return [*(f"not held: {text}" for text in lost), *format.remarks(topology)]

@@ -5,14 +5,11 @@ GraphML holds the properties of links as data, which networkx, igraph and Gephi 
 Source: http://graphml.graphdrawing.org, the primer; the keys are those of `torusweep.networks.families.graph_graphml`.
 SST's Merlin reads the number of terminals of a node from the key `endpoints`.
 
-Node-link JSON is written as networkx.node_link_data(graph, edges="edges") makes it.
+Node-link JSON is written as networkx.node_link_data(graph, edges="edges") makes it. An edge list has two nodes per
+line, as networkx.write_edgelist(data=False) writes it; a .csv file has commas and a heading.
 
-Source: the documentation of networkx 3.6, reading and writing graphs, "JSON"; the properties of links and nodes are
-those of `torusweep.networks.families.graph_json`.
-
-An edge list has two nodes per line, as networkx.write_edgelist(data=False) writes it; .csv has commas and a heading.
-
-Source: the documentation of networkx 3.6, reading and writing graphs, "Edge List".
+Source: the documentation of networkx 3.6, reading and writing graphs, "JSON" and "Edge List"; the properties of links
+and nodes in JSON are those of `torusweep.networks.families.graph_json`.
 
 Parquet has a row for each link; it suits pandas, Polars, DuckDB and Spark, and networks of millions of links.
 
@@ -130,7 +127,7 @@ NODE_LINK = Format(
 
 
 def write_edge_list(topology: Topology, path: Path) -> list[Path]:
-    """Write an edge list with a line for each link, and for each parallel link; return the file's path in a list.
+    """Write an edge list, in which parallel links have a line each; return the file's path in a list.
 
     Nodes without names are numbered as a reader numbers them: nodes without links are left out.
     """

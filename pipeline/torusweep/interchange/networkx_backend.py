@@ -1,10 +1,10 @@
-"""The backend `torusweep` of networkx, which computes some of networkx's functions with our kernels.
+"""The networkx backend `torusweep`, which computes some of networkx's functions with our kernels.
 
     networkx.average_shortest_path_length(graph, backend="torusweep")
     NETWORKX_BACKEND_PRIORITY=torusweep python program.py        # wherever networkx may choose
 
 The functions are for graphs whose links have length 1. Arguments, results and errors are networkx's; calls with other
-arguments (`weight`, samples of sources) are left to networkx. Betweenness is rounded once, in any order of nodes.
+arguments (`weight`, samples of sources) are left to networkx. Betweenness does not depend on the order of the nodes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TAKEN = {"weight": (None,), "method": (None, "unweighted"), "sp": (None,), "k": 
 
 
 class Links:
-    """A graph of networkx as arrays.
+    """A networkx graph as arrays.
 
     graph  the graph itself
     nodes  list of the graph's nodes; a node's number is its index in the list
@@ -68,7 +68,7 @@ def convert_to_nx(result: Any, **_: Any) -> Any:
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """True if the backend's function accepts the given arguments; else the reason, for networkx's messages."""
+    """Return True if the backend's function accepts the given arguments; else the reason, for networkx's messages."""
     given = inspect.signature(FUNCTIONS[name]).bind(*args, **kwargs).arguments
     for argument, taken in TAKEN.items():
         if given.get(argument) not in taken:
@@ -77,7 +77,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """True if the kernels save more time than conversion costs; else the reason, for networkx's messages."""
+    """Return True if the kernels save more time than conversion costs; else the reason, for networkx's messages."""
     graph = args[0]
     if len(graph) < LEAST_NODES:
         return f"networkx is faster for fewer than {LEAST_NODES} nodes"
@@ -88,7 +88,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 
 
 def average_shortest_path_length(links: Links, weight: None = None, method: None = None) -> float:
-    """Mean distance between two nodes. Raises the errors of networkx's function."""
+    """Return the mean distance between two nodes. Raises the errors of networkx's function."""
     count = len(links)
     if count == 0:
         raise networkx.NetworkXPointlessConcept(
@@ -103,7 +103,7 @@ def average_shortest_path_length(links: Links, weight: None = None, method: None
 
 
 def eccentricity(links: Links, v: Any = None, sp: None = None, weight: None = None) -> Any:
-    """Largest distance from the node v, or {node: distance} for several nodes. Raises the errors of networkx's."""
+    """Return the largest distance from node v, or {node: distance} for several nodes. Raises networkx's errors."""
     chosen = list(links.graph.nbunch_iter(v))
     number = {node: place for place, node in enumerate(links.nodes)}
     sources = np.array([number[node] for node in chosen], np.int32)
@@ -117,12 +117,12 @@ def eccentricity(links: Links, v: Any = None, sp: None = None, weight: None = No
 
 
 def diameter(links: Links, e: dict[Any, int] | None = None, usebounds: bool = False, weight: None = None) -> int:
-    """Largest distance between two nodes. Raises the errors of networkx's function."""
+    """Return the largest distance between two nodes. Raises the errors of networkx's function."""
     return int(max((eccentricity(links) if e is None else e).values()))
 
 
 def radius(links: Links, e: dict[Any, int] | None = None, usebounds: bool = False, weight: None = None) -> int:
-    """Least eccentricity of any node. Raises the errors of networkx's function."""
+    """Return the least eccentricity of any node. Raises the errors of networkx's function."""
     return int(min((eccentricity(links) if e is None else e).values()))
 
 
@@ -141,7 +141,7 @@ def all_pairs_shortest_path_length(links: Links, cutoff: float | None = None) ->
 def edge_betweenness_centrality(
     links: Links, k: None = None, normalized: bool = True, weight: None = None, seed: Any = None
 ) -> dict[Any, float]:
-    """Share of shortest paths that take each link; paths are divided equally among parallel links."""
+    """Return the share of shortest paths that take each link; parallel links divide the paths equally."""
     count, graph = len(links), links.graph
     load = _loads(links).load
     number = {node: place for place, node in enumerate(links.nodes)}
@@ -165,7 +165,7 @@ def betweenness_centrality(
     endpoints: bool = False,
     seed: Any = None,
 ) -> dict[Any, float]:
-    """Share of the shortest paths between other nodes that pass through each node."""
+    """Return the share of the shortest paths between other nodes that pass through each node."""
     count = len(links)
     loads = _loads(links)
     assert loads.rest is not None  # loads are exact
@@ -177,7 +177,7 @@ def betweenness_centrality(
 
 
 def _loads(links: Links) -> Any:
-    """Load of each channel if every pair of nodes has one path in all, divided among its shortest paths."""
+    """Return the load of each channel if every pair of nodes divides one unit among its shortest paths."""
     return minimal_loads(links.ports, np.arange(len(links), dtype=np.int32), exact=True)
 
 
@@ -191,7 +191,7 @@ def _of_channels(ports: np.ndarray, load: np.ndarray, tail: np.ndarray, head: np
 
 
 def _scale(count: int, normalized: bool, directed: bool) -> float:
-    """Return networkx's scale factor of betweenness; count: number of nodes that can be an end of a path."""
+    """Return networkx's scale factor of betweenness; `count` is the number of nodes that can be an end of a path."""
     if count < 2:
         return 1.0
     if normalized:

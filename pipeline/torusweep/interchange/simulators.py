@@ -277,7 +277,7 @@ CAMINOS = Format(
 
 
 def sst_configuration(topology: Topology) -> str:
-    """Return the text of the Python file that SST runs."""
+    """Return the text of the Python file that SST runs as its configuration."""
     spelling = " ".join(topology.spelling.split()).replace("\\", "/").replace('"', "'")
     plan = topology.plan
     # Merlin's anytopo gives all links the same bandwidth and latency

@@ -1,6 +1,6 @@
-"""Graphs of other libraries as networks: networkx, igraph, SciPy's sparse matrices, arrays of links.
+"""Turn graphs of other libraries into networks: networkx, igraph, SciPy's sparse matrices, arrays of links.
 
-A graph of networkx or igraph can only come from a module that is already loaded, so none is imported to recognise it.
+A graph of networkx or igraph implies that its module is already loaded, so recognising it imports nothing.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def network_of(
 ) -> tuple[Topology, tuple[Any, ...] | None]:
     """Return the network of a graph in memory, and the labels of its nodes (None if they are numbers).
 
-    nodes      number of nodes of an array of links; None: one more than the largest number in the array
-    directed   None: what the graph says; an array or a matrix is undirected
-    terminals  nodes with a terminal, as the graph names them; a node named twice has two. None: the number that the
-               attribute terminals (or endpoints) of a networkx node says; without such attributes, one at every node
+    nodes      number of nodes of an array of links; by default one more than the largest number in the array
+    directed   whether links have one direction; by default as the graph says; arrays and matrices are undirected
+    terminals  nodes with a terminal, by the graph's names; a node named twice has two. By default the attribute
+               terminals (or endpoints) of each networkx node says how many; without it every node has one
     Raises BadInput if `graph` is no graph, Refused if it is too large.
     """
     listed = _listed(graph, nodes, directed)
@@ -86,7 +86,7 @@ def network_of(
 def to_networkx(topology: Topology, labels: Sequence[Any] | None = None) -> Any:
     """Return a networkx graph, directed if the network is, and a multigraph if links are parallel.
 
-    Nodes have the attribute terminals (their number). Links have the attribute link_class; also bandwidth (flits per
+    Each node has the attribute terminals, their number. Links have the attribute link_class; also bandwidth (flits per
     cycle, of each parallel link) and latency (cycles), unless all links have 1.
     Raises BadInput if networkx is not installed.
     """
@@ -172,7 +172,7 @@ def _of_networkx(graph: Any) -> Listed:
 def _endpoints(graph: Any, labels: tuple[Any, ...], notes: list[str]) -> np.ndarray | None:
     """Return int32[T], the node of each terminal, by an attribute of the nodes; None if no node has the attribute.
 
-    If only some nodes have it, a note with the number of the others is added to `notes`.
+    If only some nodes have the attribute, `notes` gets a note with the number of the other nodes.
     """
     given = [
         next((graph.nodes[label][key] for key in ENDPOINTS if key in graph.nodes[label]), None) for label in labels
@@ -199,7 +199,7 @@ def _of_igraph(graph: Any) -> Listed:
 
 
 def _kinds(columns: dict[str, list[Any]], notes: list[str]) -> LinkKinds | None:
-    """Return link classes made from bandwidths and latencies of the links: numbers, texts with units, or None.
+    """Return link classes for the links' bandwidths and latencies, which are numbers, texts with units, or None.
 
     Returns None if all links are alike. `notes` gets what the units stand for, and the missing values.
     """
@@ -229,7 +229,7 @@ def _kinds(columns: dict[str, list[Any]], notes: list[str]) -> LinkKinds | None:
 
 
 def _are_names(labels: tuple[Any, ...]) -> bool:
-    """Whether the labels are all different and hashable, as keys of a dict must be; networkx has no node None."""
+    """Return whether the labels are all different, hashable and not None, as nodes of networkx must be."""
     try:
         return len(set(labels)) == len(labels) and None not in labels
     except TypeError:
@@ -263,7 +263,7 @@ def _of_matrix(matrix: Any, directed: bool) -> Listed:
 
 
 def _alone(links: np.ndarray) -> tuple[int, int]:
-    """Return the first entry of an asymmetric matrix whose mirror image is missing."""
+    """Return the first entry of an asymmetric link matrix that has no mirror image."""
     present = set(map(tuple, links.tolist()))
     return next((tail, head) for tail, head in links.tolist() if (head, tail) not in present)
 
@@ -292,7 +292,7 @@ def _array(given: object, what: str) -> np.ndarray:
 
 
 def _whole(array: np.ndarray, what: str, nodes: int | None) -> np.ndarray:
-    """Return an array of node numbers as int32 or int64. Raises BadInput if one is not a whole number in range."""
+    """Return an array of node numbers as int32 or int64. Raises BadInput if any is not whole, or out of range."""
     if array.dtype.kind not in "iu":
         remedy = "use array.astype(int)" if _is_whole(array) else "number the nodes 0 … N − 1"
         raise BadInput(f"expected {what} as whole numbers, got {array.dtype}; {remedy}")
@@ -309,7 +309,7 @@ def _whole(array: np.ndarray, what: str, nodes: int | None) -> np.ndarray:
 
 
 def _is_whole(array: np.ndarray) -> bool:
-    """Whether an array has floats that are all whole numbers."""
+    """Return whether an array of floats has only whole numbers."""
     return array.dtype.kind == "f" and bool(np.isfinite(array).all()) and bool((array == np.rint(array)).all())
 
 

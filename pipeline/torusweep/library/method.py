@@ -1,4 +1,4 @@
-"""Methods of `Network`, and functions, that ask questions. Their signatures and docstrings are made from the questions.
+"""Make methods of `Network`, and functions, that ask questions; a question gives the signature and docstring.
 
 An argument of a wrong type is refused in one line, before anything is computed.
 """
@@ -26,7 +26,7 @@ from torusweep.questions.stage import LazyNetwork
 
 
 class Method:
-    """A question as a method of a class, as in `loads = Method("loads")`."""
+    """A descriptor that makes a question a method of a class, as in `loads = Method("loads")`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -43,7 +43,7 @@ def method_of(question: Any) -> Any:
 
 
 def function_of(question: Any, network: Callable[[Any], Any]) -> Any:
-    """Return the function that asks a question. It takes networks (if it is about any), its parameters and the backend.
+    """Return the function that asks a question, with the question's parameters, the backend, and any networks first.
 
     network   function that makes a `Network` from a spelling, a file or a graph
     """
@@ -57,7 +57,7 @@ def function_of(question: Any, network: Callable[[Any], Any]) -> Any:
 
 
 def _function(question: Any, first: str, networks: Callable[[Any, dict[str, Any]], Any]) -> Any:
-    """Return a function that asks a question. first: the name of its first parameter, the network(s); '' for none."""
+    """Return a function that asks a question. Its first parameter is `first`, for networks; '' if it has none."""
     assert isinstance(question, Askable)
     called = question.method or question.command
     # a signature shows names and defaults; the docstring has meanings
@@ -97,7 +97,7 @@ def _function(question: Any, first: str, networks: Callable[[Any, dict[str, Any]
 
 
 def _doc(question: Askable, first: str) -> str:
-    """Return the docstring for a question's function: the question's own, with parameters put before the examples."""
+    """Return the question's docstring for its function, with the parameters described before the examples."""
     said, mark, examples = (inspect.getdoc(type(question).ask) or "").partition(">>>")
     meanings = {one.name: _meaning(one) for one in question.parameters}
     if first == "networks":
@@ -113,7 +113,7 @@ def _meaning(one: Parameter) -> str:
 
 
 def check_text(name: str, given: Any, known: Sequence[str]) -> None:
-    """Raise BadInput unless `given` is a text. known: allowed names; a message proposes the first."""
+    """Raise BadInput unless `given` is a text; the message lists the names in `known`, and suggests the first."""
     if not isinstance(given, str):
         raise BadInput(f"{name}={_shown(given)}: expected a name such as '{known[0]}'; there are {', '.join(known)}")
 

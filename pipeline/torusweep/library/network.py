@@ -40,13 +40,13 @@ def network(
     graph      a spelling such as "rtt(a=4)" ('torusweep topologies' lists the families), the path of a graph file, a
                networkx or igraph graph, a SciPy sparse matrix, or an array of links int[E, 2]
     nodes      number of nodes of an array of links; by default one more than the largest number in the array
-    directed   whether links of an array or a matrix have one direction; a graph says so itself
+    directed   whether links of an array or a matrix have one direction; other graphs say so themselves
     terminals  nodes that send and receive packets, as the graph names them; by default all nodes
     name       name of a graph in memory, for tables; by default graph(nodes=N, links=E)
 
-    Nodes of a file or a graph are numbered 0 … N − 1. Whole numbers, also written as text, keep their order; names keep
-    that of the file or graph. `labels` has the names in this order. Demands, routing tables, routing functions and
-    messages name nodes as the file or graph does.
+    Nodes of a file or a graph are numbered 0 … N − 1: whole numbers (also as text) in ascending order, and names in the
+    order of the file or graph. `labels` lists the names in the order of the numbers. Demands, routing tables, routing
+    functions and messages name nodes as the file or graph does.
 
     In a graph in memory, a repeated link is several parallel links, a link from a node to itself is left out, and
     weights are not used; `notes` says so. Links of networkx and igraph may have the attributes bandwidth (flits per
@@ -74,7 +74,7 @@ def network(
 
 
 def asked_of_networks() -> dict[str, str]:
-    """Return the names of a network's methods: name of the method, or of its command → name of the method."""
+    """Return the names of a network's methods, both by the name of the method and by the name of its command."""
     names = {name: name for name in vars(Network) if not name.startswith("_")}
     return names | {one.name: name for name, one in vars(Network).items() if isinstance(one, Method)}
 
@@ -83,7 +83,7 @@ class Network:
     """A network, with methods that compute its properties.
 
     topology  the network's arrays (`torusweep.Topology`): ports, link classes, capacities, terminals
-    labels    names that a file or a graph gives its nodes, in the order of their numbers; None if it has only numbers
+    labels    names of the nodes in a file or graph, in the order of their numbers; None if it has only numbers
     """
 
     def __init__(self, topology: Topology, labels: tuple[Any, ...] | None = None) -> None:
@@ -188,7 +188,7 @@ class Network:
     deadlock = Method("deadlock")
 
     def layers(self, routing: object = "minimal") -> Layered:
-        """Put the paths between all terminals into layers, each without a cyclic dependency: one virtual channel each.
+        """Divide the paths between all terminals into layers, one virtual channel each, without cyclic dependencies.
 
         >>> network("ring(k=6)").layers("dimension_order").upper
         2
@@ -197,7 +197,7 @@ class Network:
         return Layered(layers_of(self.topology, how))
 
     def routes(self, routing: object = "minimal", vc_rule: str = "none", virtual_channels: int = 16) -> pa.Table:
-        """Return a routing as a routing table, which `routing=` and 'table(path="…")' read as the same routing.
+        """Return a routing as a routing table, which both `routing=` and 'table(path="…")' read as the same routing.
 
         The columns are at, destination, to and, if they are needed, state, next_state, virtual_channel and share.
 
@@ -238,13 +238,16 @@ class Network:
     simulate = Method("simulate")
 
     def picture(self) -> str:
-        """Return an SVG drawing, beyond 600 nodes of a smaller family member. Raises BadInput if none can be drawn."""
+        """Return an SVG drawing. Networks of over 600 nodes are drawn as a smaller one of the same family.
+
+        Raises BadInput if neither can be drawn.
+        """
         return svg_picture(self.topology)
 
     def to_networkx(self) -> networkx.Graph:
         """Return the network as a networkx graph with the labels as nodes; a multigraph if links are parallel.
 
-        Nodes have the attribute terminals (their number). Links have the attribute link_class; also bandwidth and
+        Each node has the attribute terminals, their number. Links have the attribute link_class; also bandwidth and
         latency, unless all links have 1.
 
         >>> network("torus(k=4, n=2)").to_networkx().number_of_edges()

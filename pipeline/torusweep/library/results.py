@@ -1,4 +1,4 @@
-"""The results of a sweep, read from its folder. Tables print themselves, and convert to other libraries' tables."""
+"""Read the results of a sweep from its folder, as tables that print themselves and convert to other libraries."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class Table:
     _shown: int = SHOWN_ROWS
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickle: without the connection, which is opened again, and with a dict of meanings."""
+        """Return the state for pickle: the meanings as a dict, and no connection, since it is opened again."""
         return vars(self) | {"_connection": None, "_meanings": dict(self._meanings)}
 
     def arrow(self) -> pa.Table:
-        """Return the rows as a pyarrow table. The metadata of its fields have each column's unit and meaning."""
+        """Return the rows as a pyarrow table. Each field's metadata have the column's unit and meaning."""
         return self._rows
 
     def pandas(self) -> pandas.DataFrame:
@@ -112,7 +112,7 @@ class Table:
         return int(self._rows.num_rows)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Arrow's interface between libraries: `polars.DataFrame(table)` and `pyarrow.table(table)` work through it."""
+        """Export the rows by Arrow's C stream interface, for `polars.DataFrame(table)` and `pyarrow.table(table)`."""
         return self._rows.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
@@ -206,14 +206,14 @@ distances, loads, points, static, verification
 
     @property
     def folders(self) -> list[Path]:
-        """The folders of this sweep and of the other sweeps."""
+        """The folders of the sweep and of other sweeps read with it."""
         return [self.folder, *self.others]
 
     @property
     def manifest(self) -> dict[str, Any]:
         """The contents of manifest.json: configuration, software, the tables' digests, failed points, shards.
 
-        If several sweeps are read together, it is the manifest of the first.
+        If several sweeps are read together, this is the manifest of the first.
         """
         return store.read_manifest(self.folder)
 
@@ -224,7 +224,7 @@ distances, loads, points, static, verification
 
     @property
     def complete(self) -> bool:
-        """Whether all of these sweeps were computed to their end."""
+        """Whether all sweeps that are read have been computed completely."""
         return all(map(current.is_complete, self.folders))
 
     def __getitem__(self, name: str) -> Table:
@@ -270,7 +270,7 @@ distances, loads, points, static, verification
 
         time_limit  seconds
         Raises BadInput if the query cannot be answered; Refused if it exceeds a limit; RunsOn if it then ignores the
-        interrupt (as levenshtein does on long texts), and so keeps running.
+        interrupt and keeps running, as levenshtein does on long texts.
         """
         return self._table("query", query(sql, self.folders, time_limit=time_limit, max_rows=max_rows))
 

@@ -36,7 +36,7 @@ MOST_WORDS = 3  # lines of a run that an exception repeats
 
 
 class Silent:
-    """A display of a run that shows nothing. `words` are the run's last lines, without progress reports."""
+    """A display of a run that shows nothing. `words` collects the run's last lines, without progress reports."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -56,14 +56,14 @@ class Silent:
         """Do nothing, as there is nothing to close."""
 
     def show(self, far: HowFar) -> None:
-        """Show a step's progress."""
+        """Show how far a step is."""
 
     def say(self, line: str) -> None:
         """Show a line of the run."""
 
 
 class StepLines(Silent):
-    """A display of a run on standard error: a line for a step at most every five seconds, and at its end."""
+    """A display of a run as lines on standard error: per step one every five seconds at most, and one at its end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ def shown_here() -> Silent:
 
 
 def in_notebook() -> bool:
-    """Whether this process is a Jupyter kernel. (IPython in a terminal has no kernel.)"""
+    """Return whether this process is a Jupyter kernel. IPython in a terminal is not."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return getattr(shell, "kernel", None) is not None
@@ -202,7 +202,7 @@ class Sweep:
     """
 
     def __init__(self, given: str | os.PathLike[str] | Mapping[str, Any]) -> None:
-        """Read a configuration. given: the path of a YAML file, or a dictionary with the same keys. Raises BadInput."""
+        """Read a configuration from a YAML file's path or a dictionary. Raises BadInput if it is invalid."""
         self.path: Path | None = None
         if isinstance(given, Mapping):
             self.configuration = configuration.of_mapping(given)
@@ -221,7 +221,7 @@ class Sweep:
     def plan(self, *, workers: int | None = None) -> SweepPlan:
         """Estimate the time, memory and disk of the sweep. Nothing is computed or written.
 
-        workers  number of workers; None for the configuration's
+        workers  number of workers; by default as configured
         Raises BadInput for a network that does not exist, or a request that does not suit it; Refused beyond limits.
         """
         cluster = self.configuration.cluster_under({} if workers is None else {"workers": workers})
@@ -244,7 +244,7 @@ class Sweep:
 
         A configuration from a dictionary is written to RESULTS/NAME/sweep.yaml, which `torusweep run` can continue.
         Ctrl-C, or a notebook's stop button, saves the running batches and raises KeyboardInterrupt; another call
-        continues from there. Outside the main thread no signal can be handled, so there a run ends only by itself.
+        continues from there. A run outside the main thread cannot be interrupted, since only that thread gets signals.
         Raises BadInput and Refused before anything is computed, RunFailed if a step or a point failed.
         """
         folder = Path(results)

@@ -1,4 +1,4 @@
-"""Blocks: several networks stacked into one set of arrays."""
+"""Stack the arrays of several networks into one block."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class Block(NamedTuple):
 def block_of_run(run: SeedRun) -> Block:
     """Build all networks of a run of seeds. `Block.refused` holds the reason for each network that cannot exist.
 
-    Raises BadInput for a family or a parameter that does not exist, or a value of the wrong type or out of range;
-    Refused for a network that needs too much memory.
+    Raises BadInput for an unknown family or parameter, or a value of the wrong type or out of range; Refused for a
+    network that needs too much memory.
     """
     spellings = list(run.spellings)
     first = parse(spellings[0])
@@ -97,7 +97,7 @@ def one_by_one(spellings: Sequence[str]) -> Block:
 
 
 def block_of_networks(networks: Iterable[Planned], memory: int | None = None) -> Block:
-    """Put networks and runs of seeds into one block, in order. Raises what `torusweep.networks.families.build` raises.
+    """Put networks and runs of seeds into one block, in order. Raises what `torusweep.networks.families.build` does.
 
     networks   (canonical spelling or run of seeds, plan) of each; a run has the plan of its first network
     memory     limit in bytes, as in `torusweep.networks.families.build`
@@ -111,7 +111,7 @@ def block_of_networks(networks: Iterable[Planned], memory: int | None = None) ->
 
 
 def _listed(networks: list[tuple[str, Plan]], memory: int | None) -> Block:
-    """Build networks, those that are alike together, and check them together. Return them as a block."""
+    """Build networks, and check them; networks that are alike are built together. Return them as a block."""
     alike = defaultdict[Hashable, list[int]](list)
     for place, (spelling, planned) in enumerate(networks):
         check_size(spelling, planned, default_memory() if memory is None else memory)
@@ -134,7 +134,7 @@ def _listed(networks: list[tuple[str, Plan]], memory: int | None) -> Block:
 
 
 def alone(network: Topology) -> Block:
-    """Return the block that holds one network only."""
+    """Return a block of one network."""
     terminals = np.bincount(network.terminals, minlength=network.nodes).astype(np.int32)
     return Block(
         [network.spelling],

@@ -70,12 +70,12 @@ def check_derived(topology: Topology) -> None:
 
 
 def _is_plain(file: Path) -> bool:
-    """Whether every line of an edge list has two numbers and nothing else: no heading, no quotes, no weights."""
+    """Return whether every line of an edge list has exactly two numbers, so no heading, quotes or weights."""
     return all(TWO_NUMBERS.fullmatch(text) for _, text in text_lines(file))
 
 
 class Group(NamedTuple):
-    """Generators of a group of automorphisms, int32[N] each. A generator that merges no orbits is left out.
+    """A group of automorphisms, by generators int32[N]. A generator is left out if it merges no orbits.
 
     node        int64[N]  first node of each node's orbit
     channel     int64[A]  number of each channel's orbit, in the order of `Topology.arcs`

@@ -1,4 +1,4 @@
-"""Balanced cuts of a network: across its dimensions and by METIS. Their widths bound the bisection width from above."""
+"""Find balanced cuts of a network, by dimension and by METIS. Their widths bound the bisection width from above."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BY_METIS = "METIS, balanced and refined by exchanges"
 
 
 def cut_width(matrix: scipy.sparse.csr_array, half: np.ndarray) -> int:
-    """Number of links across a cut; in a directed network, the smaller of the numbers in the two directions.
+    """Return the number of links across a cut; in a directed network, in the direction that has fewer.
 
     matrix   int64[N, N]  number of channels from node to node (`channel_matrix`)
     half     bool[N]      true for the nodes on one side
@@ -36,7 +36,7 @@ def whole_width(width: float) -> int:
 
 
 def across(dimension: int, dimensions: int) -> str:
-    """Return the name of the method: a cut across one digit of the address, or across the nodes' numbers."""
+    """Return the name of a method: cutting across one digit of the address, or across the nodes' numbers."""
     return f"cut across digit {dimension} of the address" if dimensions > 1 else "cut across the nodes' numbers"
 
 
@@ -63,7 +63,7 @@ def best_cut(
 def narrower_cut(
     matrix: scipy.sparse.csr_array, undirected: scipy.sparse.csr_array, best: int, least: int = 0
 ) -> tuple[int, np.ndarray] | None:
-    """Return (width, one half as bool[N]) of the narrowest balanced cut that METIS finds; None if none is below `best`.
+    """Return (width, one half as bool[N]) of the narrowest balanced cut that METIS finds, or None unless below `best`.
 
     best   width of the narrowest cut known so far
     least  lower bound of the width: the search ends when a cut reaches it
@@ -81,9 +81,10 @@ def narrower_cut(
 
 
 def cut_both_ways(topology: Topology, matrix: scipy.sparse.csr_array) -> int | None:
-    """Number of channels, of both directions, across the narrowest balanced cut found in a directed network.
+    """Return the least number of channels, in both directions, across any balanced cut found in a directed network.
 
-    None if the network is undirected, or if each node has equally many channels in and out: any cut is balanced then.
+    Returns None if the network is undirected, or if each node has equally many channels in and out. Then each cut is
+    crossed equally often in both directions.
     """
     if not topology.directed or np.array_equal(*strengths(matrix)):
         return None
@@ -139,7 +140,7 @@ def coordinate_cuts(
     apart = np.minimum(ahead, n - ahead)
 
     def windows(last: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """For each offset, return the total weight of the cyclic intervals (last − length, last] that contain it."""
+        """Return, for each offset, the total weight of the cyclic intervals (last − length, last] that contain it."""
         start = owner * (2 * n) + (last - lengths + 1) % n
         marks = np.bincount(start, weight, many * 2 * n) - np.bincount(start + lengths, weight, many * 2 * n)
         counts = np.cumsum(marks.astype(np.int64).reshape(many, 2 * n), axis=1)

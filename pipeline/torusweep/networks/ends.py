@@ -1,4 +1,4 @@
-"""Networks whose hosts forward no packets (`Topology.ends`): each such host is split into two nodes.
+"""Split each host that forwards no packets (`Topology.ends`) into two nodes.
 
 Packets start at the host's own number, and end at an additional node, N + i, to which all links into the host lead. So
 no path passes through a host: no link leads to the node where its packets start, and no link leaves the node where
@@ -46,13 +46,13 @@ class Split(NamedTuple):
         return np.vstack([values, np.ones((self.nodes - len(values), values.shape[1]), values.dtype)])
 
     def starting(self, values: np.ndarray) -> np.ndarray:
-        """Spread values per node, […, N], to […, N + H]: each at the node where its packets start, 0 elsewhere."""
+        """Spread values per node, […, N], to […, N + H]: each value to the node where packets start, 0 elsewhere."""
         found = np.zeros((*values.shape[:-1], self.nodes), values.dtype)
         found[..., : len(self.arrive)] = values
         return found
 
     def arriving(self, values: np.ndarray) -> np.ndarray:
-        """Spread values per node, […, N], to […, N + H]: each at the node where packets to it end, 0 elsewhere."""
+        """Spread values per node, […, N], to […, N + H]: each value to the node where packets end, 0 elsewhere."""
         found = np.zeros((*values.shape[:-1], self.nodes), values.dtype)
         found[..., self.arrive] = values
         return found
@@ -71,12 +71,12 @@ def split(topology: Topology) -> Split:
 
 
 def relaying(topology: Topology) -> Topology:
-    """Return the network with hosts that forward packets, since the ranks of a collective operation pass data on."""
+    """Return the network with hosts that forward packets, as the ranks of a collective operation do."""
     return topology if topology.ends is None else replace(topology, plan=replace(topology.plan, hosts_end=False))
 
 
 def first_forwarding(topology: Topology) -> int:
-    """First working node. If hosts do not forward, the first node of the largest connected part of forwarding nodes."""
+    """Return the first working node or, if hosts do not forward, the first of the largest component of other nodes."""
     if topology.ends is None:
         return int(topology.works.argmax())
     label = _labels(topology)
@@ -85,7 +85,7 @@ def first_forwarding(topology: Topology) -> int:
 
 
 def joined(topology: Topology, nodes: np.ndarray) -> bool:
-    """Whether each of the given distinct nodes, int[S], can reach every other one."""
+    """Return whether each of the given distinct nodes, int[S], can reach all others."""
     label = _labels(topology)
     if topology.ends is None:
         return not len(nodes) or not np.ptp(label[nodes])
@@ -115,10 +115,10 @@ def hops_from(topology: Topology, nodes: np.ndarray) -> np.ndarray:
 
 
 def parts(topology: Topology) -> int:
-    """Number of connected components; in a directed network, of strongly connected components.
+    """Return the number of connected components; in a directed network, of strongly connected components.
 
-    If hosts forward nothing, it is 1 where all terminals reach each other. Otherwise it is the number of components of
-    the forwarding nodes, plus the number of hosts without a link to them or from them, and at least 2.
+    If hosts forward nothing, the number is 1 if all terminals reach each other. Otherwise it is the number of
+    components of the forwarding nodes, plus the number of hosts without a link to them or from them, and at least 2.
     """
     label = _labels(topology)
     if topology.ends is None:
@@ -131,7 +131,7 @@ def parts(topology: Topology) -> int:
 
 
 def _labels(topology: Topology) -> np.ndarray:
-    """int32[N]: number of each node's strongly connected component. A host that forwards nothing is one of its own."""
+    """int32[N]: strongly connected component of each node. A host that forwards nothing is a component by itself."""
     tail, head, _ = topology.arcs
     if topology.ends is not None:
         through = ~(topology.ends[tail] | topology.ends[head])
@@ -144,7 +144,7 @@ def _labels(topology: Topology) -> np.ndarray:
 def _beside(topology: Topology, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return two int32[N]: for every node a component that it links to, and one that links to it; −1 = none.
 
-    If there are several, it is the largest. Hosts that forward nothing do not count as components.
+    If there are several, the largest is chosen. Hosts that forward nothing do not count as components.
     """
     assert topology.ends is not None
     tail, head, _ = topology.arcs

@@ -120,7 +120,7 @@ def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, P
 
 
 def _parse(text: str) -> Spelling:
-    """Parse a spelling. If its family is known, a refusal names the family's parameters."""
+    """Parse a spelling. If its family is known, an error names the family's parameters."""
     name = text.partition("(")[0].strip().lower() if isinstance(text, str) else ""
     if name not in FAMILIES:
         return parse(f"{name}()" if name.isidentifier() and "(" not in text else text)  # refuses the unknown name
@@ -166,7 +166,7 @@ def built(canonical: str, planned: Plan, memory: int | None = None, alone: bool 
 
 
 def family_of(canonical: str) -> str:
-    """Return the family of a network's nodes and links, which is inside with_links(…) and concentrated(…), if any."""
+    """Return the family of a network, or of the network inside with_links(…) and concentrated(…), if it has these."""
     while canonical.startswith(("with_links(", "concentrated(")):
         canonical = canonical.partition("(")[2]
     return canonical.partition("(")[0]
@@ -174,7 +174,7 @@ def family_of(canonical: str) -> str:
 
 @contextmanager
 def _name_in_errors(spelling: str | Spelling) -> Iterator[None]:
-    """Prefix refusals with the spelling of the network, unless they begin with the name of its family or a file."""
+    """Prefix errors with the network's spelling, unless they begin with the name of its family or of a file."""
     try:
         yield
     except BadInput as refusal:
@@ -184,7 +184,7 @@ def _name_in_errors(spelling: str | Spelling) -> Iterator[None]:
 
 
 def bind(call: Spelling) -> tuple[str, dict[str, Any]]:
-    """Return (canonical spelling, values by parameter) of a call, checked against the signature of the family."""
+    """Return (canonical spelling, values by parameter) of a call, after checking it against the family's signature."""
     known = parameters(call.name)
     names = [parameter.name for parameter in known]
     takes_network = bool(known) and known[0].kind is Plan

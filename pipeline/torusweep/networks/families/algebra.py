@@ -1,6 +1,6 @@
 """Exact arithmetic for families: integer lattices, and finite fields of a few hundred elements, stored as tables.
 
-Lattices have a determinant, a Hermite normal form and canonical residues. A lattice L ⊂ Zⁿ of full rank is stored as a
+A lattice L ⊂ Zⁿ of full rank has a determinant, a Hermite normal form and canonical residues. It is stored as a
 triangular basis: in a suitable `order` of the dimensions, column j of the basis has its side k_j on the diagonal and
 other entries only in dimensions before j. Every vector then has one representative in the box of the sides; reduction
 begins with the last dimension. Python's integers do not overflow.
@@ -26,7 +26,7 @@ Matrix = list[list[int]]
 class Lattice:
     """A lattice, stored as a triangular basis.
 
-    sides, columns   side of the box along each dimension; basis vector of each dimension; of `stacked`, arrays
+    sides, columns   side of the box along each dimension; basis vector of each dimension; arrays if `stacked`
     order            order of the dimensions in which the basis is triangular
     """
 
@@ -89,7 +89,7 @@ def box(sides: Sequence[int]) -> Lattice:
 
 
 def stacked(shapes: Sequence[Lattice]) -> Lattice:
-    """Return B lattices of equal `order` as one, whose numbers are int64[B, 1]; its methods then return int64[B, N]."""
+    """Return B lattices of equal `order` as one, in arrays int64[B, 1], so that its methods return int64[B, N]."""
     sides = np.array([shape.sides for shape in shapes]).T[..., None]
     columns = np.array([shape.columns for shape in shapes]).transpose(1, 2, 0)[..., None]
     return Lattice(tuple(sides), tuple(map(tuple, columns)), shapes[0].order)
@@ -168,7 +168,7 @@ def _span(active: list[list[int]], modulus: int) -> Lattice:
 
 
 def triangular(columns: Sequence[Sequence[int]], order: Sequence[int]) -> Lattice:
-    """Return the lattice of a basis that is triangular in the given order; entries are reduced modulo the sides."""
+    """Return the lattice of a basis that is triangular in the given order, with entries reduced modulo the sides."""
     reduced = [list(column) for column in columns]
     for place, j in enumerate(order):
         for i in reversed(order[:place]):
@@ -178,7 +178,7 @@ def triangular(columns: Sequence[Sequence[int]], order: Sequence[int]) -> Lattic
 
 
 class GaloisField(NamedTuple):
-    """The finite field GF(q). Element i has the base-p digits of i as its coefficients; 0 is zero, and 1 is one.
+    """The finite field GF(q). The base-p digits of i are the coefficients of element i; 0 is zero, and 1 is one.
 
     add       int64[q, q]   sum of two elements
     negative  int64[q]      additive inverse of each element

@@ -104,7 +104,7 @@ def hypercube(n: Dimensions) -> Plan:
 
 
 def _array_bisection(sides: Sequence[int]) -> int:
-    """Bisection width of a mesh, in links.
+    """Return the bisection width of a mesh, in links.
 
     The cut is across the longest side. If that side is odd, its middle plane is cut across the next
     longest side, and so on down to the first even side.
@@ -116,9 +116,9 @@ def _array_bisection(sides: Sequence[int]) -> int:
 
 
 def _torus_bisection(sides: Sequence[int], directed: bool) -> int | None:
-    """Bisection width of a torus, in links; None if no theorem applies.
+    """Return the bisection width of a torus, in links; None if no theorem applies.
 
-    It is twice that of the mesh. In a directed torus, half of these links leave one half of the nodes and half of them
+    This is twice the width of the mesh. In a directed torus, half of these links leave one half of the nodes and half
     enter it, so the width is that of the mesh. A side of 2 has one link and is no ring, so the theorem holds only if no
     such side is cut: if the longest side is even and ≥ 4 (uniform traffic then loads the longest dimension most, and
     N²/4 pairs over that load give the same bound), or if all sides are 2 (hypercube).
@@ -192,7 +192,7 @@ def kautz(d: Letters, k: Length) -> Plan:
     rest = d ** (k - 1)
 
     def after(words: np.ndarray) -> np.ndarray:
-        """Shift each word by a letter, and return the number of the resulting word whose last difference is 0."""
+        """Shift a letter into each word, and return the number of the first word that can result, with difference 0."""
         first, differences = words // rest, words % rest
         second = (first + differences // (rest // d) + 1) % (d + 1)
         return second * rest + differences * d % rest
@@ -210,6 +210,6 @@ def kautz(d: Letters, k: Length) -> Plan:
 
 
 def _shifted(d: int, nodes: int, after: Callable[[np.ndarray], np.ndarray]) -> Wiring:
-    """Wire channels from each word to d words with consecutive numbers, of which `after` gives the first."""
+    """Wire channels from each word to d words with consecutive numbers; `after` gives the first of these."""
     words, letters = np.arange(nodes), np.arange(d)[:, None]
     return wiring_of_links(nodes, [ClassLinks(np.tile(words, d), (after(words) + letters).reshape(-1))], directed=True)

@@ -186,7 +186,7 @@ def boardfly(
         return np.repeat(np.arange(count), ports) if order == "blocks" else np.tile(np.arange(count), ports)
 
     def busiest(count: int, ports: int, others: int, order: str) -> int:
-        """Largest number of used ports of one chip; only whole rounds of ports are used."""
+        """Return the largest number of used ports of one chip; only whole rounds of ports are used."""
         used = count * ports // others * others
         return min(ports, used) if order == "blocks" else -(-used // count)
 
@@ -211,7 +211,7 @@ def boardfly(
 
 
 def _classes(sides: int) -> tuple[str, ...]:
-    """Return the names of the link classes of a network whose groups have `sides` sides. Global links are class 1."""
+    """Return the names of the link classes if groups have `sides` sides. Global links are class 1."""
     if sides < 2:
         return ("local", "global")
     first, *others = (f"local {name}" for name in class_names(sides))
@@ -256,7 +256,7 @@ def _global_links(members: np.ndarray, h: int, size: int, groups: int, arrangeme
 
 
 def _places(groups: int, arrangement: str, seed: int, turn: int) -> np.ndarray:
-    """int64[G, G]: the port of a round, 0 … G − 2, by which a group (row) is joined to another group (column)."""
+    """int64[G, G]: the port of a round, 0 … G − 2, that joins a group (row) to another group (column)."""
     near, far = np.arange(groups)[:, None], np.arange(groups)
     if arrangement == "palm_tree":
         return (far - near - 1) % groups
@@ -268,7 +268,7 @@ def _places(groups: int, arrangement: str, seed: int, turn: int) -> np.ndarray:
 
 
 def _group_symmetries(size: int, groups: int, arrangement: str, *, mirror: bool) -> Callable[[], list[np.ndarray]]:
-    """Return a function that makes symmetries: a palm tree's groups shifted by one; with `mirror`, groups i → −i."""
+    """Return a function that returns a palm tree's symmetries: groups shifted by one and, with `mirror`, reversed."""
 
     def symmetries() -> list[np.ndarray]:
         if arrangement != "palm_tree":
@@ -283,7 +283,7 @@ def _group_symmetries(size: int, groups: int, arrangement: str, *, mirror: bool)
 
 
 def _turned_leaves(leaves: int, size: int, groups: int) -> np.ndarray:
-    """int32[N]: a symmetry that shifts the leaves of every group by one; all of them are joined to the same spines."""
+    """int32[N]: a symmetry that shifts the leaves of every group by one, as a group's leaves share the same spines."""
     router = np.arange(size)
     turned = np.where(router < leaves, (router + 1) % leaves, router)
     return (turned + size * np.arange(groups)[:, None]).astype(np.int32).reshape(-1)

@@ -71,7 +71,7 @@ def graph(
 
 
 class Asked(NamedTuple):
-    """A file and how to read it: the parameters of `graph`, the file's format and its signature (`_file_signature`)."""
+    """A file and how to read it: the parameters of `graph`, the format, and the signature from `_file_signature`."""
 
     file: Path
     told: Told
@@ -114,7 +114,7 @@ def _planned(asked: Asked) -> Plan:
 def files_of(spelling: str | Spelling) -> list[Path]:
     """Return every file that a spelling names, including the files of nested networks, in the order of the spelling.
 
-    Text that cannot name a file is not parsed here and may be invalid; `plan` checks it.
+    Text that cannot name a file is skipped here without a check; `plan` checks it.
     """
     if isinstance(spelling, str):
         spelling = with_path(spelling)
@@ -137,9 +137,9 @@ def with_path(text: str) -> str | Spelling:
 
 
 def check_files(spelling: str | Spelling, memory: int | None) -> None:
-    """Raise Refused, before reading, for a file that needs more than `memory` bytes (None: half of the machine's).
+    """Raise Refused, before reading, for a file that needs more than `memory` bytes; default: half of the machine's.
 
-    A missing file is reported when it is read.
+    A missing file is reported later, when it is read.
     """
     for path in files_of(spelling):
         try:
@@ -156,7 +156,7 @@ def check_files(spelling: str | Spelling, memory: int | None) -> None:
 
 
 def _told(path: Path, format: str | None) -> Told:
-    """Find the format of a file. Raises BadInput if nothing shows it, or if several formats fit and nothing decides."""
+    """Find the format of a file. Raises BadInput if nothing shows the format, or if several formats fit equally."""
     try:
         told = told_of(path) if format is None else Told(format)
     except OSError as error:
@@ -183,7 +183,7 @@ def _either(told: Told) -> str:
 def _file_signature(path: Path) -> tuple[int, ...]:
     """Return the cache key of a file: its size, times and inode number, which change when its contents change.
 
-    Programs can set the time of modification, but not the time of the last change. Raises BadInput unless it is a file.
+    Programs can set the time of modification, but not the time of the last change. Raises BadInput for a missing file.
     """
     try:
         status = path.stat()
@@ -197,7 +197,7 @@ def _file_signature(path: Path) -> tuple[int, ...]:
 
 @lru_cache(maxsize=2)
 def _read(asked: Asked) -> Graph:
-    """Read the network of a file. If several formats fit the file, a refusal names the other ones."""
+    """Read the network of a file. If several formats fit the file, an error also names the other formats."""
     told = asked.told
     try:
         listing = _listing(asked)
@@ -212,7 +212,7 @@ def _read(asked: Asked) -> Graph:
 
 
 def _listing(asked: Asked) -> Listing:
-    """Read a file with the reader of its format, and apply what the user gave for weights and directions."""
+    """Read a file with its format's reader, and apply the user's parameters for weights and directions."""
     path, told, directed = asked.file, asked.told, asked.directed
     read: Callable[..., Listing] = resolve_name(FORMATS[str(told.name)].reader)
     if asked.header is not None and told.name != "edgelist":

@@ -1,4 +1,4 @@
-"""Readers of text formats: edge list, adjacency list, BookSim2's anynet.
+"""Read text formats: edge list, adjacency list, BookSim2's anynet.
 
 Each reader returns a `Listing` with the node numbers of the file. Errors name the file and the line.
 """
@@ -42,14 +42,14 @@ PLAIN_BYTES = 1 << 20  # largest file that is read whole
 def edge_list(path: Path, header: bool | None = None) -> Listing:
     """Read an edge list: two nodes per line, separated by blanks or a comma; '#' and '%' begin comments.
 
-    A third field is a weight or, if it has a unit (100Gb/s, 5 ns), a bandwidth or a latency. A line may have both of
-    the latter. Nodes are numbers, or names if the first line has a name. Names with blanks are in quotes or, like
+    A third field is a weight or, with a unit (100Gb/s, 5 ns), a bandwidth or a latency; a line may have both of these.
+    Nodes are numbers, or names if the first line has a name. Names with blanks are in quotes or, like
     Python's tuples, in parentheses. networkx writes data in braces after an edge; numeric attributes in them are read
     (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the heading of a table, which may
     have other columns (`torusweep.networks.families.graph_tables`).
 
-    header  whether the first line has counts of nodes and links, or names of columns, instead of a link; None: it has
-            counts if it can be nothing else
+    header  whether the first line has counts of nodes and links, or names of columns, instead of a link; by default
+            whether it can be nothing but counts
     """
     if header is None and (plain := _plain(path)) is not None:
         return plain
@@ -84,7 +84,7 @@ def edge_list(path: Path, header: bool | None = None) -> Listing:
 
 
 def _plain(path: Path) -> Listing | None:
-    """Read a short file that has only pairs of numbers, which is faster. None if the file may have anything else."""
+    """Read a short file that has only pairs of numbers, by a faster way; None if the file may have anything else."""
     if path.stat().st_size > PLAIN_BYTES or not PLAIN.fullmatch(content := path.read_bytes()):
         return None
     ends = np.array(content.translate(None, b"{}").replace(b",", b" ").split()).astype(np.int64)
@@ -100,7 +100,7 @@ def _ends_of_heading(path: Path, line: int, fields: list[str]) -> list[int] | No
 
 
 def _words(text: str, delimiter: str | None) -> tuple[list[str], str]:
-    """Split a line into words, and the data in braces after them. `delimiter` separates the words of a table's row."""
+    """Split a line into words, at `delimiter` if it is a table's row, and the data in braces after the words."""
     words, braces = words_of(text)
     if delimiter is not None and delimiter in text and not braces:
         words = [word for word in fields_of(text, delimiter) if word]
@@ -110,8 +110,8 @@ def _words(text: str, delimiter: str | None) -> tuple[list[str], str]:
 class _Links:
     """The links of an edge list, added line by line.
 
-    opening   line number and text of the first link; the other lines must be written like it
-    numbered  function that gives the number of a node, which the file writes as a number or as a name
+    opening   line number and text of the first link; the other lines must be written like this one
+    numbered  function from a node, as the file writes it, to its number
     weighted  whether the third field of every line is a weight
     told      quantities with units (bandwidth, latency) that every line has, as written on the first line
     data      row of a link → its weight or quantities, and its data in braces
@@ -170,7 +170,7 @@ def _is_weighted(words: list[str]) -> bool:
 
 
 def _note_counts(listing: Listing, counts: FirstLine, header: bool | None) -> None:
-    """Set the number of nodes from the first line, and add a note that this line was read as counts."""
+    """Set the number of nodes from the first line, and note that this line was read as counts."""
     if header is None:
         listing.notes.append(f"first line read as counts: {counts.said}")
     if counts.first is not None:
@@ -207,7 +207,7 @@ def _quantities(words: list[str]) -> dict[str, str]:
 
 
 def _expect_link(path: Path, line: int, text: str, listing: Listing, names: dict[str, int]) -> None:
-    """Refuse a first line that is probably an unknown heading: it has two names that occur in no other line."""
+    """Refuse a first line that is probably an unknown heading, because its two names occur in no other line."""
     first, others = {listing.tails[0], listing.heads[0]}, (*listing.tails[1:], *listing.heads[1:])
     if not names or not others or not first.isdisjoint(others) or not all(map(is_name, islice(names, len(first)))):
         return
