@@ -238,10 +238,7 @@ class Network:
     simulate = Method("simulate")
 
     def picture(self) -> str:
-        """Return an SVG drawing. Networks of over 600 nodes are drawn as a smaller one of the same family.
-
-        Raises BadInput if neither can be drawn.
-        """
+        """Return an SVG drawing; above 600 nodes, of a smaller member of the family. Raises BadInput if it has none."""
         return svg_picture(self.topology)
 
     def to_networkx(self) -> networkx.Graph:
