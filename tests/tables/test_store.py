@@ -106,8 +106,10 @@ def test_a_points_rows_come_from_one_shard(tmp_path):
     assert [keys_of(part.rows) for part in found] in ([["a", "bb"], ["c", "a"]], [["c", "a"], ["a", "bb"]])
 
 
-def test_members_of_runs_are_found_wherever_they_are():
+@pytest.mark.parametrize("block", [1, 5, 1 << 16])
+def test_members_of_runs_are_found_wherever_they_are(block, monkeypatch):
     """Beside a plain loop: shards that hold parts of runs, several times over, and intervals of them that are asked."""
+    monkeypatch.setattr(shards, "BLOCK", block)
     random = Random(1)
     for _ in range(60):
         there = []

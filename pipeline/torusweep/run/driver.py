@@ -16,7 +16,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 from torusweep_kernels.backend import (
     BackendUnavailable,
@@ -190,13 +189,11 @@ def _expect_keys(rows: pa.Table, keys: frozenset[str]) -> pa.Table:
     return rows
 
 
-def compute(
-    estimates: Mapping[Point, float], done: Mapping[str, np.ndarray], options: BatchOptions, settings: Any
-) -> Ending:
+def compute(estimates: Mapping[Point, float], done: shards.Members, options: BatchOptions, settings: Any) -> Ending:
     """Compute the points, or networks of a run, that are not done; write their shards. Call it under the folder's lock.
 
     estimates  point → estimated seconds (torusweep.sweeps.points.estimates)
-    done       key → members that have rows (torusweep.tables.shards.members_of)
+    done       members that have rows
     settings   the configuration's cluster section
     Raises BadInput if there are no workers, if workers run other code, or if nothing can be written.
     """
@@ -249,7 +246,7 @@ def compute(
         return Ending(failed, stop.signal)
 
 
-def _todo(estimates: Mapping[Point, float], done: Mapping[str, np.ndarray]) -> dict[Point, float]:
+def _todo(estimates: Mapping[Point, float], done: shards.Members) -> dict[Point, float]:
     """Return the estimated seconds of the points, and of the parts of runs, that have no rows."""
     return {
         part: cost * part.count / point.count

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,20 +18,24 @@ from torusweep.tables.store import digest, file_digest, publish
 KEY = "key"
 MEMBER = "member"
 LEAST_SLICE = 64  # average number of rows from which slices are faster than copies
-BLOCK = 1 << 16  # number of rows that are put into order at once
+BLOCK = 1 << 16  # number of rows, or of members, that are put into order at once
 GROUPS_HELD = 16  # row groups of shards that are in memory at a time, in addition to those of a block
+# a part of a shard's interval: `count` members from `first` on, each with `rows` rows, the first of which is `begin`
+PIECE = np.dtype([(name, np.int64) for name in ("group", "place", "shard", "first", "count", "begin", "rows")])
 
 
 class Shard(NamedTuple):
     """An undamaged shard, whose rows stay in its file. `origin` is how, where and when its rows were computed.
 
-    Successive rows with the same key and member form a run; a shard has R runs.
+    Successive rows with the same key and member form a run. Runs of a key whose members follow each other and have
+    equally many rows form an interval; a shard has I intervals.
 
     file     path of the file, or its bytes
     keys     distinct keys
-    key      int64[R]: index in `keys` of each run's key
-    member   int64[R]: member of each run
-    begin    int64[R + 1]: first row of each run, and then the number of rows
+    key      int64[I]: index in `keys` of each interval's key
+    first    int64[I]: first member of each interval
+    count    int64[I]: number of members of each interval
+    begin    int64[I + 1]: first row of each interval, and then the number of rows
     """
 
     digest: str
@@ -38,7 +43,8 @@ class Shard(NamedTuple):
     origin: dict[str, Any]
     keys: list[str]
     key: np.ndarray
-    member: np.ndarray
+    first: np.ndarray
+    count: np.ndarray
     begin: np.ndarray
 
     @classmethod
@@ -50,10 +56,12 @@ class Shard(NamedTuple):
         encoded = rows.column(KEY).combine_chunks().dictionary_encode()
         key = encoded.indices.to_numpy().astype(np.int64)
         member = rows.column(MEMBER).to_numpy()
-        new = np.append(True, (np.diff(key) != 0) | (np.diff(member) != 0))[: len(key)]
-        first = np.flatnonzero(new)
+        row = np.flatnonzero(_begins(key, member))
+        begin, key, member = np.append(row, len(key)), key[row], member[row]
+        first = np.flatnonzero(_begins(key, member - np.arange(len(key)), np.diff(begin)))
+        count = np.diff(np.append(first, len(key)))
         keys = [str(one) for one in encoded.dictionary.to_pylist()]
-        return cls(digest, file, origin, keys, key[first], member[first], np.append(first, len(key)))
+        return cls(digest, file, origin, keys, key[first], member[first], count, np.append(row[first], begin[-1]))
 
     @property
     def row_count(self) -> int:
@@ -152,6 +160,9 @@ class RowRange(NamedTuple):
     last: int = 0
 
 
+Members: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]  # key → (first, last) of intervals, in ascending order
+
+
 class Assembled(NamedTuple):
     """The requested rows that were found in shards.
 
@@ -166,26 +177,25 @@ class Assembled(NamedTuple):
     shards: list[Shard]
 
 
-def members_of(shards: Iterable[Shard]) -> dict[str, np.ndarray]:
-    """Key → int64[…]: the members with rows in the shards, in ascending order."""
-    found: dict[str, list[np.ndarray]] = {}
+def members_of(shards: Iterable[Shard]) -> Members:
+    """The members that have rows in the shards, as intervals, which may overlap."""
+    found: dict[str, list[tuple[int, int]]] = {}
     for shard in shards:
-        first = np.flatnonzero(np.diff(shard.key, prepend=-1))
-        for begin, end in zip(first, [*first[1:], len(shard.key)]):
-            found.setdefault(shard.keys[shard.key[begin]], []).append(shard.member[begin:end])
-    return {key: np.unique(np.concatenate(parts)) for key, parts in found.items()}
+        for key, first, count in zip(shard.key.tolist(), shard.first.tolist(), shard.count.tolist()):
+            found.setdefault(shard.keys[key], []).append((first, first + count - 1))
+    return {key: sorted(intervals) for key, intervals in found.items()}
 
 
-def missing(wanted: RowRange, members: Mapping[str, np.ndarray]) -> list[tuple[int, int]]:
-    """(first, last) of each interval of wanted members that have no rows. members: from `members_of`."""
-    there = members.get(wanted.key)
-    if there is None:
-        return [(wanted.first, wanted.last)]
-    inside = there[slice(*np.searchsorted(there, [wanted.first, wanted.last + 1]))]
-    before = np.concatenate([[wanted.first - 1], inside])
-    after = np.concatenate([inside, [wanted.last + 1]])
-    gaps = after - before > 1
-    return list(zip((before[gaps] + 1).tolist(), (after[gaps] - 1).tolist()))
+def missing(wanted: RowRange, members: Members) -> list[tuple[int, int]]:
+    """(first, last) of each interval of wanted members that have no rows."""
+    gaps, begin = [], wanted.first
+    for first, last in members.get(wanted.key, ()):
+        if first > wanted.last:
+            break
+        if begin < first:
+            gaps.append((begin, first - 1))
+        begin = max(begin, last + 1)
+    return gaps if begin > wanted.last else [*gaps, (begin, wanted.last)]
 
 
 def finished(
@@ -198,28 +208,23 @@ def finished(
     groups   non-decreasing number for each interval. Rows of intervals with equal numbers are sorted by member, then by
              interval. None if all numbers are different
     """
-    place, member, shard, begin, count = _runs(shards, wanted)
-    order = np.flatnonzero(place >= 0)
-    group = place[order] if groups is None else np.asarray(groups, np.int64)[place[order]]
-    order = order[np.lexsort((place[order], member[order], group))]  # stable: shards stay in their order
-    place, member, shard = place[order], member[order], shard[order]
-    new = np.append(True, (np.diff(place) != 0) | (np.diff(member) != 0))[: len(order)]
-    owner = shard[new][np.cumsum(new) - 1]  # the first shard that has the member
-    kept = shard == owner
-    order, shard = order[kept], shard[kept]
-    tables = _tables(shards, shard, begin[order], count[order], shard_schema(schema))
-    return Assembled(tables, int(new.sum()), [shards[number] for number in np.unique(owner)])
+    groups = range(len(wanted)) if groups is None else groups
+    pieces = _pieces(shards, wanted, np.array(groups, np.int64))
+    members, owners = 0, set[int]()
+    for runs in _runs(pieces):
+        members += int(_begins(runs["place"], runs["first"]).sum())
+        owners.update(runs["shard"].tolist())
+    tables = _tables(shards, _runs(pieces), shard_schema(schema))
+    return Assembled(tables, members, [shards[number] for number in sorted(owners)])
 
 
-def _tables(
-    shards: Sequence[Shard], shard: np.ndarray, begin: np.ndarray, count: np.ndarray, schema: pa.Schema
-) -> Iterator[pa.Table]:
-    """Yield the rows of R runs in the given order, in tables of BLOCK rows; the last may have fewer rows, or none.
+def _begins(*columns: np.ndarray) -> np.ndarray:
+    """bool[rows]: whether a row differs from the one before it in one of the columns, int64[rows]."""
+    return np.append(True, np.any([np.diff(column) != 0 for column in columns], axis=0))[: len(columns[0])]
 
-    shard  int64[R]: shard of each run
-    begin  int64[R]: first row of each run in its shard
-    count  int64[R]: number of rows of each run
-    """
+
+def _tables(shards: Sequence[Shard], blocks: Iterable[np.ndarray], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Yield the rows of runs (PIECE, of one member each) in the given order, in tables of at most BLOCK rows."""
 
     @cache
     def edges(number: int) -> np.ndarray:
@@ -232,16 +237,17 @@ def _tables(
         with parquet_file(shards[number].file) as file:
             return pa.Table.from_arrays(file.read_row_group(group).columns, schema=schema)
 
-    end = np.cumsum(count)
-    total = int(end[-1]) if len(end) else 0
-    for first in range(0, total, BLOCK):
-        last = min(first + BLOCK, total)
-        runs = np.arange(np.searchsorted(end, first, "right"), np.searchsorted(end, last, "left") + 1)
-        skipped = np.maximum(first - (end[runs] - count[runs]), 0)
-        rows = np.minimum(end[runs], last) - (end[runs] - count[runs]) - skipped
-        within = np.arange(rows.sum()) - np.repeat(np.cumsum(rows) - rows, rows)
-        row = np.repeat(begin[runs] + skipped, rows) + within
-        yield _gathered(np.repeat(shard[runs], rows), row, edges, group_of)
+    for runs in blocks:
+        end = np.cumsum(runs["rows"])
+        begin = end - runs["rows"]
+        for first in range(0, int(end[-1]), BLOCK):
+            last = min(first + BLOCK, int(end[-1]))
+            here = np.arange(np.searchsorted(end, first, "right"), np.searchsorted(end, last, "left") + 1)
+            skipped = np.maximum(first - begin[here], 0)
+            rows = np.minimum(end[here], last) - begin[here] - skipped
+            within = np.arange(rows.sum()) - np.repeat(np.cumsum(rows) - rows, rows)
+            row = np.repeat(runs["begin"][here] + skipped, rows) + within
+            yield _gathered(np.repeat(runs["shard"][here], rows), row, edges, group_of)
     yield schema.empty_table()
 
 
@@ -272,25 +278,71 @@ def _taken(rows: pa.Table, order: np.ndarray) -> pa.Table:
     return rows.take(order[by_place]).take(np.argsort(by_place))
 
 
-def _runs(shards: Sequence[Shard], wanted: Sequence[RowRange]) -> tuple[np.ndarray, ...]:
-    """(index in `wanted` or -1, member, shard, first row there, number of rows) of all runs of shards: int64[runs]."""
+def _pieces(shards: Sequence[Shard], wanted: Sequence[RowRange], groups: np.ndarray) -> np.ndarray:
+    """The parts of shards' intervals that are wanted: PIECE[…], in the order of groups and of first members.
+
+    groups  int64[wanted]: group of each wanted interval
+    """
     number = {key: place for place, key in enumerate(dict.fromkeys(one.key for one in wanted))}
     last = np.array([one.last for one in wanted], np.int64)
     # keys and members as one number, in whose order an interval's members follow each other
     span = int(last.max(initial=0)) + 1
-    start = np.array([number[one.key] * span + one.first for one in wanted], np.int64)
+    key = np.array([number[one.key] for one in wanted], np.int64) * span
+    start = key + np.array([one.first for one in wanted], np.int64)
     order = np.argsort(start)
-    end = start[order] + last[order] - np.array([one.first for one in wanted], np.int64)[order]
-    found: list[list[np.ndarray]] = [[np.empty(0, np.int64)] for _ in range(5)]
+    start, end = start[order], (key + last)[order]
+    found = [np.empty(0, PIECE)]
     for owner, shard in enumerate(shards):
         key = np.array([number.get(one, -1) for one in shard.keys], np.int64)[shard.key]
-        value = key * span + shard.member
-        at = np.searchsorted(start, value, side="right", sorter=order) - 1
-        fits = (key >= 0) & (shard.member < span) & (at >= 0)
-        fits[fits] = value[fits] <= end[at[fits]]
-        place = np.full(len(key), -1)
-        place[fits] = order[at[fits]]
-        columns = place, shard.member, np.full(len(key), owner), shard.begin[:-1], np.diff(shard.begin)
-        for column, values in zip(found, columns):
-            column.append(values)
-    return tuple(np.concatenate(column) for column in found)
+        known = np.flatnonzero((key >= 0) & (shard.first < span))
+        begin = key[known] * span + shard.first[known]
+        stop = key[known] * span + np.minimum(shard.first + shard.count, span)[known] - 1
+        at = np.searchsorted(end, begin)
+        most = np.searchsorted(start, stop, side="right")
+        own, at = _spread(at, most - at)
+        piece = np.empty(len(own), PIECE)
+        first, rows = np.maximum(begin[own], start[at]), (np.diff(shard.begin) // shard.count)[known][own]
+        piece["group"], piece["place"], piece["shard"], piece["rows"] = groups[order[at]], order[at], owner, rows
+        piece["first"], piece["count"] = first % span, np.minimum(stop[own], end[at]) - first + 1
+        piece["begin"] = shard.begin[:-1][known][own] + (first - begin[own]) * rows
+        found.append(piece)
+    pieces = np.concatenate(found)
+    return pieces[np.lexsort((pieces["first"], pieces["group"]))]
+
+
+def _spread(begin: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """int64[…] twice: index of each interval, and each number in it, for intervals given by begin and count."""
+    owner = np.repeat(np.arange(len(count)), count)
+    return owner, np.arange(len(owner)) + (begin - np.cumsum(count) + count)[owner]
+
+
+def _runs(pieces: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield pieces (in the order of `_pieces`) member by member, each from the first shard that has it.
+
+    Yields PIECE[…], of one member each, in the order of `finished`; about BLOCK members at a time, never none.
+    """
+    end = np.cumsum(pieces["count"])
+    cuts = np.unique(np.searchsorted(end, np.arange(BLOCK, int(end[-1]) if len(end) else 0, BLOCK)) + 1)
+    waiting = pieces[:0]
+    for begin, stop in pairwise([0, *cuts[cuts < len(pieces)].tolist(), len(pieces)]):
+        here = np.concatenate([waiting, pieces[begin:stop]])
+        waiting = here[:0]
+        if stop < len(pieces):  # members from the next piece's first one on wait for that piece
+            reach = np.where(
+                here["group"] == pieces["group"][stop], pieces["first"][stop] - here["first"], here["count"]
+            )
+            before = np.minimum(reach, here["count"])
+            waiting = here[later := before < here["count"]]
+            for name, moved in (("first", before), ("count", -before), ("begin", before * here["rows"])):
+                waiting[name] += moved[later]
+            here["count"] = before
+        own, within = _spread(np.zeros(len(here), np.int64), here["count"])
+        runs = here[own]
+        runs["first"] += within
+        runs["begin"] += within * runs["rows"]
+        runs["count"] = 1
+        runs = runs[np.lexsort([runs[name] for name in ("begin", "shard", "place", "first", "group")])]
+        new = _begins(runs["place"], runs["first"])
+        owner = runs["shard"][new][np.cumsum(new) - 1]
+        if len(runs):
+            yield runs[runs["shard"] == owner]
