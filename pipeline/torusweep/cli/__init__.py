@@ -210,8 +210,8 @@ def _ctrl_c_ends() -> threading.Event:
 
 
 def _end(status: int) -> NoReturn:
-    """Exit, without Python's own shutdown after Ctrl-C, which compiled code would delay, or beside a query that ignores
-    its interrupt, because Python would report what the query's thread holds.
+    """Exit. Python's own shutdown is skipped after Ctrl-C, as compiled code delays it, and while a query ignores its
+    interrupt, as Python would report what the query's thread holds.
     """
     at_once = {"query", CTRL_C} if status == 130 else {"query"}
     if any(thread.name in at_once for thread in threading.enumerate()):

@@ -48,9 +48,9 @@ class LinkKinds(NamedTuple):
 
 
 def bandwidth_of(value: float | str) -> Fraction:
-    """Return an exact bandwidth, in flits a cycle, from a fraction "25/12" or the simplest fraction near a number.
+    """Return an exact bandwidth, in flits a cycle, from a fraction "25/12" or from a number.
 
-    The number 0.1 gives 1/10. Raises BadInput for anything else, and for a number out of range.
+    The simplest fraction near a number is taken: 0.1 gives 1/10. Raises BadInput for anything else, or out of range.
     """
     exact = Fraction(0)
     with suppress(ValueError, OverflowError, ZeroDivisionError):
@@ -76,7 +76,7 @@ def link_kinds(
 ) -> LinkKinds:
     """Make link classes from the class, bandwidth and latency of each link.
 
-    link_class  int[L]      class of each link; a class stays if all its links have one bandwidth and latency
+    link_class  int[L]      class of each link, kept if all its links have one bandwidth and latency
     classes     names of these classes
     bandwidth   float64[L]  flits a cycle of each link; NaN and −1 mean 1. None: 1 for all links
     latency     int64[L]    cycles of each link; −1 means 1. None: 1 for all links
@@ -194,7 +194,7 @@ def _check_size(nodes: int, links: int, limit: int) -> None:
 
 
 def _numbers_of_ports(ports: np.ndarray, links: np.ndarray, numbers: np.ndarray, directed: bool) -> np.ndarray:
-    """Return the value of each channel, [N, P] of the dtype of `numbers`, from the value of each link.
+    """Return each channel's value from its link's value, as [N, P] of the dtype of `numbers`.
 
     Raises BadInput if parallel links have different values.
     """

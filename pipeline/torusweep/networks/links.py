@@ -1,4 +1,4 @@
-"""The channels of a network as a matrix, and their orbits under automorphisms.
+"""Represent the channels of a network as a matrix, and find their orbits under automorphisms.
 
 The module also makes the network without its failed nodes, and the network after given failures.
 """
@@ -45,7 +45,7 @@ def fewest_cycles(bandwidths: Sequence[Fraction]) -> Fraction:
 
 
 def flit_matrix(topology: Topology) -> tuple[scipy.sparse.csr_array, Fraction]:
-    """Return (sparse int64[N, N], cycles): flits of each channel in the shortest time that makes all of them whole.
+    """Return (flits of each channel, sparse int64[N, N]; number of cycles), for the fewest cycles with whole flits.
 
     In half a cycle, for example, links of 2 and 6 flits a cycle carry 1 flit and 3 flits.
 
@@ -96,12 +96,12 @@ Rows = tuple[np.ndarray, np.ndarray]  # (int64[N + 1], int32[E]): first channel 
 
 
 def rows_of(matrix: scipy.sparse.csr_array) -> Rows:
-    """Return the channels of a matrix as the arrays `Rows`, which the kernels that find cuts take."""
+    """Return the channels of a matrix as the arrays `Rows`, which is the form that the kernels for cuts take."""
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
 
 
 def with_reverse_channels(matrix: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (first, to, capacity) of all channels and their reverses. A reverse that is no channel has capacity 0."""
+    """Return (first, to, capacity) of all channels and their reverses; capacity is 0 if a reverse is no channel."""
     channels = matrix.tocoo()
     ends = np.append(channels.row, channels.col), np.append(channels.col, channels.row)
     both = scipy.sparse.csr_array(
@@ -135,7 +135,7 @@ def reversed_network(topology: Topology) -> Topology:
 
 
 class LinkOrbits(NamedTuple):
-    """Orbits of the channels.
+    """The orbits of the channels.
 
     number  number of orbits; both directions of an undirected link are the same link
     label   int32[R, P] orbit of each channel that leaves the representative of a node orbit, -1 = no channel
@@ -229,7 +229,7 @@ def _frames(topology: Topology, images: Sequence[np.ndarray], representatives: n
 
 
 def _reverse_pairs(frame: np.ndarray, nodes: Orbits) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for all channels of representatives, the numbers of their classes and of their reverses' classes."""
+    """Return the class numbers of all channels of representatives, and the class numbers of their reverses."""
     forth = frame[nodes.representatives]
     orbit, port = np.nonzero(forth != NO_PORT)
     head = forth[orbit, port]
@@ -241,7 +241,7 @@ def _reverse_pairs(frame: np.ndarray, nodes: Orbits) -> tuple[np.ndarray, np.nda
 def _label(
     topology: Topology, frame: np.ndarray, nodes: Orbits, merged: np.ndarray, joins: list[tuple[np.ndarray, np.ndarray]]
 ) -> tuple[int, np.ndarray]:
-    """Merge classes of channels by round trips and reversals. Return their number and `LinkOrbits.label`."""
+    """Merge classes of channels by round trips and reversals. Return (number of orbits, `LinkOrbits.label`)."""
     present = frame[nodes.representatives] != NO_PORT
     width, classes = present.shape[1], present.size
     trips = np.flatnonzero(merged)

@@ -1,4 +1,4 @@
-"""Names of nodes in the user's file or graph. Other files, options and answers use the same names.
+"""Names of nodes in the user's file or graph, which other files, options and answers also use.
 
 A network from a file or a graph numbers its nodes 0 … N − 1: by their names if these are whole numbers, else in the
 order of the file. `Plan.names` has the names; None means that nodes are called by their numbers.
@@ -39,7 +39,7 @@ def names_or_none(names: Sequence[Any]) -> tuple[Any, ...] | None:
 
 
 def _whole(name: Any) -> int | None:
-    """Return the whole number that a name is, or spells in digits; None for other names."""
+    """Return a name as a whole number, if it is one or spells one in digits; None for other names."""
     if isinstance(name, bool):
         return None
     if isinstance(name, int | np.integer):
@@ -49,7 +49,7 @@ def _whole(name: Any) -> int | None:
 
 
 def terminal_names(topology: Topology) -> tuple[Any, ...] | None:
-    """Return the names of terminals: the file's, or their nodes' if no node has two. None: their numbers are used."""
+    """Return the file's names of terminals, or else their nodes' names if no node has two; None for numbers."""
     plan = topology.plan
     if plan.terminal_names is not None or plan.names is None:
         return plan.terminal_names
@@ -69,7 +69,7 @@ def texts_of(names: tuple[Any, ...] | None, nodes: Iterable[int]) -> list[str] |
 
 
 def column_of(names: tuple[Any, ...] | None, nodes: np.ndarray) -> pa.Array[Any]:
-    """Return a column of nodes that `numbers_of` can read: their names, or their numbers if nodes have no names."""
+    """Return a column of nodes for `numbers_of`, by name, or by number if nodes have no names."""
     if names is None:
         return pa.array(nodes.astype(np.int32))
     whole = all(isinstance(name, int) for name in names)
@@ -98,9 +98,9 @@ def numbers_of(names: tuple[Any, ...], column: pa.ChunkedArray[Any], name: str, 
 def number_of(names: tuple[Any, ...] | None, given: Any, name: str) -> Any:
     """Return the number of the node or terminal that an option or argument names.
 
-    given   a number, its digits, or a name; a number is returned as it is if nodes have no names
-    0, the default of options, is the first node if no node has this name. If no name is a whole number, a number means
-    the place in the file's order. Raises BadInput for a name that no node has.
+    given   a number, its digits, or a name; a number is returned unchanged if nodes have no names
+    If no node is named 0, then 0, the default of options, is the first node. If no name is a whole number, a number is
+    its place in the file's order. Raises BadInput for a name that no node has.
     """
     number = _whole(given)
     if names is None:
@@ -121,7 +121,7 @@ def number_of(names: tuple[Any, ...] | None, given: Any, name: str) -> Any:
 
 @lru_cache(maxsize=4)
 def has_no_numbers(names: tuple[Any, ...]) -> bool:
-    """Whether no node has a whole number as its name, so that a number can only mean a place."""
+    """Return whether no node has a whole number as its name. Then a number can only mean a place."""
     return all(_whole(name) is None for name in names)
 
 

@@ -1,8 +1,8 @@
-"""Convert between bytes, flits, cycles, seconds and bits a second. No other module does this.
+"""Convert between bytes, flits, cycles, seconds and bits a second, which no other module does.
 
 A network may have two units (`Plan`): `rate`, in bits a second, is the bandwidth of a link that carries one flit a
 cycle; `tick`, in seconds, is a latency of 1. `Clock` is the clock of a simulation, whose flits have whole bytes, and
-`LinkSpeed` gives the time of a transfer if nothing is simulated. Both are made from the same units, so they agree.
+`LinkSpeed` gives the time of a transfer that is not simulated. Both are made from the same units, so they agree.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Clock(NamedTuple):
     rate: Fraction | None = None
 
     def flits(self, size: float) -> int:
-        """Number of flits of a message of `size` bytes, at least one."""
+        """Return the number of flits of a message of `size` bytes, at least one."""
         return max(1, -int(-size // self.flit_bytes))
 
     def cycles(self, nanoseconds: int) -> int:
@@ -52,11 +52,11 @@ class Clock(NamedTuple):
         return self if per_microsecond is None else self._replace(cycle=Fraction(1, 10**6 * per_microsecond))
 
     def of_link(self, latency: int) -> int:
-        """Number of whole cycles, to the nearest, that a link of the given latency takes; at least one."""
+        """Return the number of cycles that a link of the given latency takes, rounded to the nearest, at least one."""
         return max(1, int(latency * self.latency + Fraction(1, 2)))
 
     def over_links(self, topology: Topology) -> np.ndarray | None:
-        """int32[N, P]: whole cycles that each link takes, 0 = no channel; None = 1 for all links."""
+        """Return int32[N, P], the whole cycles that each link takes, 0 = no channel; None if all links take 1."""
         latency = topology.latency
         if self.latency == 1:
             return latency
@@ -78,7 +78,7 @@ UNSAID = Clock()
 
 
 def clock_of(plan: Plan, flit_bytes: int | None = None, most_cycles: int | None = None, longest: int = 1) -> Clock:
-    """Make the clock of a network. With a rate, a cycle is the time of a flit on a link of that rate, otherwise a tick.
+    """Make the clock of a network. If it has a rate, a cycle is a flit's time on a link of that rate, else a tick.
 
     flit_bytes   bytes of a flit; by default 4, doubled (with a rate) until the longest link takes at most most_cycles
     most_cycles  largest number of cycles that a link may take; None for any number
@@ -96,9 +96,9 @@ def clock_of(plan: Plan, flit_bytes: int | None = None, most_cycles: int | None 
 
 
 def host_rates(topology: Topology) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return flits a cycle that each host's own links carry: (float64[N] sent, float64[N] received); 0 for other nodes.
+    """Return flits a cycle over each host's own links: (float64[N] sent, float64[N] received); 0 for other nodes.
 
-    None if nodes with terminals also forward packets: then each terminal has one flit a cycle.
+    Returns None if nodes with terminals also forward packets: then each terminal has one flit a cycle.
     """
     if not topology.plan.hosts_end:
         return None
@@ -112,7 +112,7 @@ def host_rates(topology: Topology) -> tuple[np.ndarray, np.ndarray] | None:
 def terminal_rates(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
     """Return flits a cycle of each terminal: (float64[T] sent, float64[T] received).
 
-    The terminals of a host that forwards no packets share what its links carry; any other has one flit a cycle.
+    The terminals of a host that forwards no packets share the rate of its links; each other terminal has 1.
     """
     at, rates = topology.terminals, host_rates(topology)
     if rates is None:
@@ -122,7 +122,7 @@ def terminal_rates(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LinkSpeed(NamedTuple):
-    """Bandwidth and latencies from which the time of a transfer follows.
+    """The bandwidth and latencies that determine the time of a transfer.
 
     bandwidth  bytes a second, in each direction, of a link that carries one flit a cycle
     latency    seconds of each hop or step, whichever the caller counts; with a tick, software time of each step
@@ -134,7 +134,7 @@ class LinkSpeed(NamedTuple):
     tick: float | None = None
 
     def wait(self, hops: int, steps: int, cycles: int) -> float:
-        """Seconds that consecutive messages wait for latencies.
+        """Return the seconds that consecutive messages wait for latencies.
 
         hops           number of hops, each of which takes `latency` if there is no tick
         steps, cycles  if there is a tick: number of steps, and the sum of the latencies of the messages' links
@@ -143,7 +143,7 @@ class LinkSpeed(NamedTuple):
 
 
 def tick_of(plan: Plan) -> Fraction | None:
-    """Seconds that a link's latency of 1 stands for; None if the network gives no such time.
+    """Return the seconds that a link's latency of 1 stands for; None if the network gives no such time.
 
     In a network with a rate but no tick, latencies count cycles of the network's clock.
     """
@@ -151,9 +151,9 @@ def tick_of(plan: Plan) -> Fraction | None:
 
 
 def unit_of(plan: Plan, bandwidth: str | None = None) -> float:
-    """Bytes a second of a link that carries one flit a cycle: as the user says, else the network, else 50 GB/s.
+    """Return the bytes a second of a link that carries one flit a cycle.
 
-    Raises BadInput if the text `bandwidth` is not a bandwidth.
+    The text `bandwidth` decides, else the network, else 50 GB/s. Raises BadInput if the text is not a bandwidth.
     """
     if bandwidth is None and plan.rate is not None:
         return float(plan.rate / 8)
@@ -194,5 +194,5 @@ def remarks_on_clock(topology: Topology, clock: Clock, *, asked: bool) -> list[s
 
 
 def least_flit(clock: Clock, longest: int, most_cycles: int) -> int:
-    """Bytes of the shortest flit with which the longest link takes at most `most_cycles` cycles."""
+    """Return the bytes of the shortest flit with which the longest link takes at most `most_cycles` cycles."""
     return ceil(longest * clock.latency * clock.flit_bytes / most_cycles)

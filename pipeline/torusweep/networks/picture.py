@@ -1,4 +1,4 @@
-"""A small picture of a network in Unicode, for the terminal.
+"""Draw a small picture of a network in Unicode, for the terminal.
 
 The picture shows the network on the grid of its addresses. A network that is too large is replaced by a
 smaller member of its family, or by one corner; for a network without a grid, the links of the first nodes are listed.
@@ -160,7 +160,7 @@ class _Block:
             yield f"{self.undrawn} more links are not drawn"
 
     def _plane(self, z: int) -> list[str]:
-        """Draw a plane as lines of equal length, y upwards: stubs of wraparounds, rows of nodes, stubs again."""
+        """Draw a plane as lines of equal length, y upwards: stubs of wraparounds, then rows of nodes, then stubs."""
         rows = [f"z = {z}"] if self.depth > 1 else []
         rows.append(self._edge(z, self.height - 1, +1))
         for y in reversed(range(self.height)):
@@ -225,7 +225,7 @@ class _Block:
     def _wraparounds(
         self, where: tuple[int, int, int], digit: int, direction: int
     ) -> list[tuple[tuple[int, int, int], str]]:
-        """Return (other end, 'in', 'out' or 'both') of each wraparound link of a node in a direction."""
+        """Return (other end, 'in', 'out' or 'both') of each wraparound link at a node in the given direction."""
         node, found = self.at[where], []
         for other in self.place:
             forth, back = other in self.out[node], node in self.out[other]

@@ -1,4 +1,4 @@
-"""A small picture of a network in SVG, for the web page."""
+"""Draw a small picture of a network in SVG, for the web page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,12 @@ Point = np.ndarray  # float64[2], y downwards
 
 
 class _Frame(NamedTuple):
-    """Positions of nodes, float64[N, 2], steps along each digit, float64[K, 2], and nodes' addresses, int32[N, K]."""
+    """The places of nodes in a picture.
+
+    positions  float64[N, 2]  of each node
+    axes       float64[K, 2]  step along each digit
+    digits     int32[N, K]    address of each node
+    """
 
     positions: np.ndarray
     axes: np.ndarray
@@ -128,7 +133,7 @@ def _line(a: Point, b: Point, colour: str, more: str = "") -> str:
 
 
 def _curve(a: Point, b: Point, colour: str) -> str:
-    """Draw a link as a curve, where a straight line would pass over other nodes."""
+    """Draw a link as a curve, because a straight line would pass over other nodes."""
     middle = (a + b) / 2 + 0.12 * np.array([b[1] - a[1], a[0] - b[0]])
     path = f"M{a[0]:.2f} {a[1]:.2f}Q{middle[0]:.2f} {middle[1]:.2f} {b[0]:.2f} {b[1]:.2f}"
     return f'<path d="{path}" stroke="{colour}" stroke-opacity="0.5"/>'

@@ -1,4 +1,4 @@
-"""Networks that are Cartesian products along their addresses: distances follow from those of the factors.
+"""Recognise networks that are Cartesian products along their addresses; their distances follow from the factors'.
 
 In a mesh, a torus, a hypercube or a HyperX, the links of a dimension change one digit in the same way whatever the
 other digits are. A shortest path then takes the hops of each dimension independently. So a distance is the sum of the
@@ -67,7 +67,7 @@ def _distances(line: np.ndarray) -> np.ndarray:
 
 
 def pairs_at_each_distance(factors: Sequence[np.ndarray]) -> list[int]:
-    """Number of ordered pairs of nodes at each distance, as exact integers; at distance 0, the number of nodes."""
+    """Return the number of ordered pairs of nodes at each distance, as exact integers; N pairs at distance 0."""
     histogram = [1]
     for hops in factors:
         own = np.bincount(hops[hops >= 0]).tolist()

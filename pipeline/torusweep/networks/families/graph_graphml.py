@@ -1,4 +1,4 @@
-"""Reader of GraphML: nodes, links, and the numeric attributes of links that `torusweep export` writes."""
+"""Read GraphML: nodes, links, and the numeric attributes of links that `torusweep export` writes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def graphml(path: Path) -> Listing:
 class _Key(NamedTuple):
     """A declared <key>: its id, its owner ("edge", "node", "graph" or "all"), its name, and whether it is numeric.
 
-    other  yFiles type, by which yEd identifies a key without a name
+    other  yFiles type, which identifies a key of yEd that has no name
     """
 
     id: str
@@ -83,7 +83,7 @@ class _Key(NamedTuple):
 
 
 class _Reader:
-    """State while a GraphML file is read. The XML parser calls the methods."""
+    """The state of a GraphML file that is being read. The XML parser calls the methods."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -213,7 +213,7 @@ class _Reader:
                 self.graph_data[name] = (text, self.parser.CurrentLineNumber)
 
     def _absent(self, name: str) -> float:
-        """Return what stands for a missing attribute of a link: ABSENT for whole numbers, NaN for others."""
+        """Return the value for a missing attribute of a link: ABSENT for whole numbers, NaN for others."""
         return ABSENT if name in LINK_NUMBERS else nan
 
     def _number_of(self, name: str, text: str, line: int) -> Any:
@@ -264,7 +264,7 @@ class _Reader:
         return listing
 
     def _set_column(self, listing: Listing, name: str, usual: Any) -> None:
-        """Set the links' attribute `name`. A link without a value gets the key's default, `usual`, if not None."""
+        """Set the links' attribute `name`. A link without a value gets the key's default, `usual`, if there is one."""
         column = self.columns.get(name, [])
         column.extend([self._absent(name)] * (len(self.edges) - len(column)))
         if any(isinstance(value, str) for value in (*column, usual)):
@@ -278,7 +278,7 @@ class _Reader:
         set_column(listing, name, found)
 
     def _note_unread(self, listing: Listing) -> None:
-        """Add a note on data that the file has but that are not read, except titles of the graph."""
+        """Add a note on data in the file that are not read, except titles of the graph."""
         called = {key.id: key.name or key.other or key.id for key in self.declared}
         noted = " ".join(self.notes)
         unread = {of: [called.get(key, key) for key in keys] for of, keys in self.unread.items()}

@@ -1,4 +1,4 @@
-"""Reader of networkx's node-link JSON, with the numeric attributes of links that `torusweep export` writes."""
+"""Read networkx's node-link JSON, with the numeric attributes of links that `torusweep export` writes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def node_link(path: Path) -> Listing:
 
 
 def _numbers(path: Path, nodes: list[dict[str, Any]]) -> dict[Hashable, int]:
-    """Return the number of each node by its id."""
+    """Return a map from the id of each node to its number."""
     numbers: dict[Hashable, int] = {}
     for place, node in enumerate(nodes):
         if "id" not in node:
@@ -188,7 +188,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _name(path: Path, value: Any) -> Hashable:
-    """Return the name of a node, a number or a text. A list stands for a Python tuple, and becomes the tuple's text."""
+    """Return a node's name, a number or a text. A list, which stands for a Python tuple, becomes the tuple's text."""
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return value
     if not isinstance(value, list) or any(isinstance(part, list | dict | bool) for part in value):

@@ -60,7 +60,7 @@ class Graph(NamedTuple):
 
 
 class ListedLinks(NamedTuple):
-    """Links as the file lists them, between renumbered nodes, without links from a node to itself.
+    """Links in the file's order, between renumbered nodes, without links from a node to itself.
 
     tails, heads  int64[L]
     parallel      int64[L]  number of parallel links; None = 1 everywhere
@@ -175,7 +175,7 @@ def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.nda
 def _numbers_of_arcs(
     path: Path, listing: Listing, links: ListedLinks, arcs: np.ndarray, notes: list[str]
 ) -> tuple[LinkKinds | None, np.ndarray | None, np.ndarray | None]:
-    """Return (kind, latency, weight) of arcs in ascending order of tail · N + head; None for what the file lacks."""
+    """Return (kind, latency, weight) of arcs, by ascending tail · N + head; None for each that the file lacks."""
     told = [name for name in (BANDWIDTH, "latency", COST) if name in links.numbers]
     if not told or not len(arcs):
         return None, None, None
@@ -218,7 +218,7 @@ def _listed(told: list[str]) -> str:
 
 
 def _check_said(path: Path, listing: Listing, name: str, column: np.ndarray, notes: list[str]) -> None:
-    """Note or refuse (`note_missing`) links without a value in column `name`, unless the format permits that."""
+    """Note or refuse (`note_missing`) links without a value in column `name`, unless the format makes it optional."""
     missing = int(((column == ABSENT) | (column != column)).sum())
     if name not in listing.usual:
         with named(path):
@@ -226,7 +226,7 @@ def _check_said(path: Path, listing: Listing, name: str, column: np.ndarray, not
 
 
 def _said(column: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Fill in values that links lack from other links between the same two nodes, which have the same `pair`."""
+    """Fill in missing values from other links between the same two nodes; equal `pair` means the same nodes."""
     known = np.full(int(pair.max(initial=-1)) + 1, column.dtype.type(ABSENT))
     np.fmax.at(known, pair, column)
     none = np.isnan(column) if column.dtype.kind == "f" else column == ABSENT
@@ -234,7 +234,7 @@ def _said(column: np.ndarray, pair: np.ndarray) -> np.ndarray:
 
 
 def _kinds(path: Path, link_class: np.ndarray, classes: tuple[str, ...], numbers: dict[str, np.ndarray]) -> LinkKinds:
-    """Return `link_kinds` of the file's links. A refusal is prefixed with the file's name."""
+    """Return `link_kinds` of the file's links, with the file's name before any error."""
     try:
         return link_kinds(link_class, classes, numbers.get(BANDWIDTH), numbers.get("latency"))
     except BadInput as refusal:
@@ -327,7 +327,7 @@ def _with_ports(
 
 
 def degree(found: Graph) -> int:
-    """Number of ports of each node, including unused ports."""
+    """Return the number of ports that every node gets, including unused ports."""
     return max(found.width, int(found.port.max(initial=-1)) + 1)
 
 

@@ -1,4 +1,4 @@
-"""The contents that every reader of graph files returns (`Listing`), and checks and notes that readers share."""
+"""Define `Listing`, the contents that every reader of graph files returns, with checks and notes that readers share."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def text_of(path: Path) -> str:
 
 @dataclass
 class Listing:
-    """Contents of a graph file, with the node numbers of the file.
+    """The contents of a graph file, with the node numbers of the file.
 
     tails, heads  ends of each link as listed
     nodes         nodes that the file names; a node may be repeated, and ends of links may be missing
     terminals     node of each terminal; None: one terminal at every node
     directed      whether links have one direction; None: the format does not say
     parallel      whether a repeated link is a second, parallel link
-    numbers       column name (LINK_NUMBERS, BANDWIDTH, COST) → number of each link; ABSENT for a link without one
-                  (NaN for bandwidth and cost)
-    weight        float64[L], a number of each link whose meaning the file does not say; NaN for a link without one
+    numbers       column name (LINK_NUMBERS, BANDWIDTH, COST) → number of each link; ABSENT, or for bandwidth and cost
+                  NaN, for a link without a number
+    weight        float64[L], a number of each link whose meaning the file does not say; NaN for a link without a number
     wrong_weight  error raised if the user wants weights to be read; None: all weights are numbers above 0
     lines         line of each link in the file, for that error; empty if lines are not known
     width         number of ports of a node, used or not; None: the format does not say
@@ -114,7 +114,7 @@ def ends_of(columns: Sequence[str]) -> list[int] | None:
 
 
 def note_names(listing: Listing, names: dict[str, int]) -> None:
-    """Store the nodes' names, if there are any, and add a note on the numbers that they got."""
+    """Store the nodes' names, if there are any, and add a note on the nodes' numbers."""
     if names:
         listing.names = tuple(names)
     if names and order_of_names(listing.names or ()) is None:
@@ -124,7 +124,7 @@ def note_names(listing: Listing, names: dict[str, int]) -> None:
 
 
 def note_unread(listing: Listing, unread: Mapping[str, Iterable[str]], known: Iterable[str] = ()) -> None:
-    """Add one note on unread data: `unread` is kind ("data of links", "columns") → names.
+    """Add one note on unread data; `unread` maps a kind ("data of links", "columns") to names.
 
     known  names that are read, to suggest the nearest one
     """
@@ -159,7 +159,7 @@ def terminals_of(path: Path, counts: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def named(path: Path, lines: Sequence[int] = ()) -> Iterator[None]:
-    """Prefix a refusal with the file's name and, if `lines` has it, the line of the refused link."""
+    """Prefix an error with the file's name and, if `lines` has it, the line of the link at fault."""
     try:
         yield
     except BadInput as refusal:

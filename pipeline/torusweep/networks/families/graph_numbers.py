@@ -1,4 +1,4 @@
-"""Numeric attributes of links in graph files: find their columns, under any of the usual names, and read the values."""
+"""Find and read numeric attributes of links in graph files, under any of their usual names."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Weights = Literal["bandwidth", "latency", "cost", "none"]
 def known_names(names: Iterable[str], notes: list[str]) -> dict[str, str]:
     """Return a map from our name of each known column to the file's name. Capitals, hyphens and blanks are ignored.
 
-    `notes` gets the unusual names. Raises BadInput if two columns mean the same.
+    `notes` gets unusual names that were recognised. Raises BadInput if two columns mean the same.
     """
     found: dict[str, str] = {}
     for name in sorted(names, key=lambda name: name not in KNOWN):  # our own names go first
@@ -128,7 +128,7 @@ def meaning_of(text: str) -> str | None:
 
 
 def in_units(listing: Listing, name: str, values: Sequence[Any]) -> Sequence[Any]:
-    """Turn quantities such as "100 Gb/s" into multiples of the least bandwidth or of the greatest common latency.
+    """Turn quantities such as "100 Gb/s" into multiples: of the least bandwidth, or of the latencies' common divisor.
 
     `listing.units` and a note keep the unit. Raises BadInput if only some quantities have a unit.
     """
@@ -161,7 +161,7 @@ def _with_unit(value: Any) -> bool:
 
 
 def read_each(values: Iterable[Any], read: Callable[[Any], Any], absent: Any) -> list[Any]:
-    """Read each value; None becomes `absent`. A BadInput that `read` raises gets the value's place as its `row`."""
+    """Read each value with `read`; None becomes `absent`. A BadInput of `read` gets the value's place as its `row`."""
     found: list[Any] = []
     try:
         for value in values:
@@ -173,9 +173,9 @@ def read_each(values: Iterable[Any], read: Callable[[Any], Any], absent: Any) ->
 
 
 def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Store columns of numbers or of texts that are numbers, by our names; None stands for a link without a value.
+    """Store columns of numbers, or of texts that are numbers, by our names; None stands for a link without a value.
 
-    Raises BadInput for another value. A port or a class with another value is not read, and a note says so.
+    Raises BadInput for other values, except for a port or a class, which is then not read but noted.
     """
     for name, values in columns.items():
         try:
@@ -204,7 +204,7 @@ def set_terminals(path: Path, listing: Listing, given: Sequence[Any]) -> None:
 
 
 def note_silent(listing: Listing, silent: int) -> None:
-    """Add a note that `silent` nodes have no number of terminals while others have one."""
+    """Note that `silent` nodes have no number of terminals, although others have one."""
     if silent:
         listing.notes.append(f"{counted(silent, 'node')} without a number of terminals, taken as 0")
 
@@ -230,7 +230,7 @@ def set_column(listing: Listing, name: str, column: np.ndarray) -> None:
 
 
 def with_weights(listing: Listing, weights: Weights | None) -> None:
-    """Store the weights of links as what the user says they mean. Raises BadInput if this is missing or impossible."""
+    """Store the links' weights with the meaning that the user gives. Raises BadInput if it is missing or impossible."""
     weight, listing.weight = listing.weight, None
     if (wrong := listing.wrong_weight) is not None:
         if weights == "none":

@@ -1,4 +1,4 @@
-"""Reader of links in a Parquet file: a row per link, as `torusweep export` or another program writes them."""
+"""Read links from a Parquet file with a row per link, as `torusweep export` or another program writes it."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _set_direction(listing: Listing, table: pa.Table) -> str | None:
 
 
 def _is_there(table: pa.Table, name: str) -> bool:
-    """Whether any row has a value in the column, or in one of several columns, with this name."""
+    """Return whether any row has a value in the column, or in one of several columns, with this name."""
     return any(table.column(place).null_count < len(table) for place in table.schema.get_all_field_indices(name))
 
 
@@ -149,7 +149,7 @@ def _nodes(end: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
 
 
 def _named(listing: Listing, columns: list[pa.ChunkedArray[Any]]) -> tuple[np.ndarray, np.ndarray]:
-    """Number ends that are texts in the order of the file. Return (tails int64[L], heads int64[L])."""
+    """Number ends that are texts, in the order of the file. Return (tails int64[L], heads int64[L])."""
     try:
         texts = [column.cast(pa.large_string()).to_pylist() for column in columns]
     except (pa.ArrowException, ValueError) as error:  # ValueError: not UTF-8

@@ -1,4 +1,4 @@
-"""Reader of tables of links as text: a heading, then one row per link, with nodes by number or name.
+"""Read tables of links as text: a heading, then one row per link, with nodes by number or name.
 
 pandas, spreadsheets and Gephi write such files. Gephi's column Type says whether links are directed.
 """
@@ -15,7 +15,7 @@ from torusweep.networks.readers.fields import SHOWN, check_quotes, fail, fields_
 
 
 def links_of_table(path: Path, heading: list[str], places: list[int], line: int, delimiter: str | None) -> Listing:
-    """Read a table of links. Its heading has more columns than the ends of links, which are in the columns `places`.
+    """Read a table of links whose heading has more than two columns; the links' ends are in the columns `places`.
 
     Numeric attributes of links and their direction (`direction_of`) are read. An index of pandas and empty columns are
     dropped; a note names other columns.
@@ -57,12 +57,12 @@ def links_of_table(path: Path, heading: list[str], places: list[int], line: int,
 
 
 def is_index(name: str) -> bool:
-    """Whether a column is called like the index, the numbers of rows, that pandas writes."""
+    """Return whether a column is named like the row numbers that pandas writes as an index."""
     return name.lower() in ("", "index", "unnamed: 0", "__index_level_0__")
 
 
 def node_number(path: Path, line: int, word: str) -> int:
-    """Parse the number of a node. Raises BadInput if the word is not such a number."""
+    """Parse the number of a node. Raises BadInput if the word is no such number."""
     if not (word.isascii() and word.isdigit() and len(word) <= 19 and int(word) < LARGEST):
         fail(path, line, f"expected a node's number (0 … 2⁶²), got {word[:40]!r}")
     return int(word)

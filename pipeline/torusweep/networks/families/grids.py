@@ -1,8 +1,7 @@
 """Networks whose nodes are the points of a box: neighbours, and the symmetries of the box.
 
-`sides` are the sides of the box, dimension 0 (x) first. An array over the box has these sides in
-reverse order, so that flat positions are node numbers, with x varying fastest. Digits are broadcastable
-axes, never a table.
+`sides` are the sides of the box, dimension 0 (x) first. An array over the box has these sides in reverse order, so that
+flat positions are node numbers, with x varying fastest. Digits are broadcastable axes, never a table.
 
 The module also wires lists of links, for networks whose routers have several terminals or none.
 """
@@ -41,7 +40,7 @@ def neighbour(sides: Sequence[int], dimension: int, step: int) -> np.ndarray:
 
 
 def affine(sides: Sequence[int], sources: Sequence[int], signs: Sequence[int], shift: Sequence[int]) -> np.ndarray:
-    """int32[N]: the permutation whose digit i is signs[i] · a_{sources[i]} + shift[i], modulo its side."""
+    """int32[N]: the permutation a → a′ of addresses, a′_i = signs[i] · a_{sources[i]} + shift[i], modulo its side."""
     image = np.zeros((1,) * len(sides), np.int32)
     stride = 1
     for i, side in enumerate(sides):
@@ -56,7 +55,7 @@ def translation(sides: Sequence[int], shift: Sequence[int]) -> np.ndarray:
 
 
 def first_of_each_side(sides: Sequence[int]) -> list[int]:
-    """Return the first dimension of each distinct side length; permutations in `swaps` map it to the others."""
+    """Return the first dimension of each distinct side length; `swaps` maps it to the other dimensions."""
     return [i for i, side in enumerate(sides) if side not in sides[:i]]
 
 
@@ -115,7 +114,7 @@ def validate_radices(radices: list[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class UnitSteps:
-    """The wiring by ± e_i in every dimension of a lattice graph, or of a box, perhaps with ends (`Plan.wire`).
+    """The wiring (`Plan.wire`) by ± e_i in every dimension of a lattice graph, or of a box whose lines may have ends.
 
     Port + e_i comes before port − e_i. Links from a node to itself and second links between two nodes are dropped.
 
@@ -220,7 +219,7 @@ def wiring_of_links(
 
 @dataclass(frozen=True)
 class Drawn:
-    """The wiring of a network made of lists of links (`Plan.wire`), which may depend on a seed.
+    """The wiring (`Plan.wire`) of a network made of lists of links, which may depend on a seed.
 
     draw       function of the attempt that returns lists of links; raises BadInput if no such links exist
     attempts   largest number of drawings; if above 1, links are drawn until they connect all nodes
@@ -241,7 +240,7 @@ class Drawn:
 
 
 def drawn_networks(family: Callable[..., Plan], values: dict[str, Any]) -> Wirings | None:
-    """Return the arrays of a `Drawn` family for many seeds; None if parameters other than the seed are refused."""
+    """Return the arrays of a `Drawn` family for many seeds; None if the other parameters are invalid."""
     drawn = []
     for seed in values["seed"]:
         try:
@@ -254,7 +253,7 @@ def drawn_networks(family: Callable[..., Plan], values: dict[str, Any]) -> Wirin
 
 
 def wirings_of(drawn: list[Drawn]) -> Wirings:
-    """Return the arrays of networks with equal nodes and terminals, wired as one large network and then divided."""
+    """Return the arrays of networks with equal nodes and terminals, wired as one large network and then separated."""
     links: dict[int, list[ClassLinks]] = {}
     refused: dict[int, str] = {}
     left, nodes, attempts = list(range(len(drawn))), drawn[0].nodes, drawn[0].attempts
@@ -297,5 +296,5 @@ def _connected(drawn: list[list[ClassLinks]], nodes: int) -> np.ndarray:
 
 
 def _moved(links: list[ClassLinks], first: int) -> list[ClassLinks]:
-    """Renumber the nodes of links: node 0 becomes node `first`."""
+    """Renumber the nodes of links by adding `first` to each number."""
     return [ClassLinks(part.tail + first, part.head + first, part.link_class) for part in links]

@@ -89,7 +89,7 @@ def _three_dimensional(m: int, n: int, levels: int, q: int, *, is_torus: bool) -
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Structure of a hierarchical network.
+    """The structure of a hierarchical network.
 
     module     sides of the basic module, x first
     is_torus   whether the module is a torus rather than a mesh
@@ -109,7 +109,7 @@ class Hierarchy:
         return self.module + (self.n,) * (len(self.module) * (self.levels - 1))
 
     def digit_of(self, direction: Direction) -> int:
-        """Return which digit of the address is changed by links in the given direction."""
+        """Return the digit of the address that links in the given direction change."""
         level, dimension = direction
         return len(self.module) * (level - 1) + dimension
 
@@ -118,7 +118,7 @@ class Hierarchy:
         return [place for place, leads in self.gates.items() if leads == direction]
 
     def module_wiring(self) -> Wiring:
-        """Wiring of one basic module."""
+        """Return the wiring of one basic module."""
         return (torus if self.is_torus else mesh)(radices=list(self.module)).wire()
 
     def plan(self) -> Plan:
@@ -159,9 +159,10 @@ class Hierarchy:
         return Wiring(ports.reshape(-1, degree), np.tile(classes, (copies, 1)))
 
     def symmetries(self) -> Iterator[np.ndarray]:
-        """Yield symmetries, int32[N] each: those of the upper tori, and those of the module that map gates onto gates.
+        """Yield symmetries, int32[N] each, first of the upper tori, then of the module.
 
-        The former are translations and reflections. The latter also permute the directions of the upper tori.
+        Upper tori have translations and reflections. Symmetries of the module must map gates onto gates; they also
+        permute the directions of the upper tori.
         """
         sides, dimensions = self.sides, len(self.module)
         for digit in range(dimensions, len(sides)):
@@ -195,7 +196,7 @@ class Hierarchy:
     def map_directions(
         self, sources: list[int], signs: list[int], shift: list[int]
     ) -> dict[Direction, Direction] | None:
-        """Return the image of each direction under a module's symmetry; None if it does not map gates onto gates."""
+        """Return the image of each direction under a symmetry of the module; None if it moves a gate to no gate."""
         directions: dict[Direction, Direction] = {}
         for place, direction in self.gates.items():
             image = tuple(

@@ -1,4 +1,4 @@
-"""Lattice graphs Zⁿ/L with links ± e_i: the general one, twisted tori, and the family of Cámara et al. 2010.
+"""Lattice graphs Zⁿ/L with links ± e_i: the general lattice graph, twisted tori, and the family of Cámara et al. 2010.
 
 The module also has Séquin's doubly twisted torus, which is not a lattice graph.
 """
@@ -242,8 +242,10 @@ def _apply(shape: Lattice, turn: SignedPermutation) -> np.ndarray:
 
 
 def _turns(shape: Lattice) -> list[SignedPermutation]:
-    """Return generators of the signed permutations that keep the lattice. Above four dimensions, some may be missing:
-    only the negation, and exchanges of two dimensions with either sign, are tried.
+    """Return generators of the signed permutations that keep the lattice.
+
+    Above four dimensions, only the negation and exchanges of two dimensions with either sign are tried, so generators
+    may be missing.
     """
     n = len(shape.sides)
     group = {_identity(n)}

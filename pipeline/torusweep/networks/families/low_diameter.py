@@ -1,4 +1,4 @@
-"""Networks of low diameter: rows that are joined completely, graphs close to the Moore bound, random graphs.
+"""Networks of low diameter: completely joined rows, graphs close to the Moore bound, random graphs.
 
 Slim Fly and PolarFly have diameter two and nearly as many nodes as their degree allows. In HyperX, Hamming graphs and
 networks with other names for them, all nodes of a row are joined to each other. Random regular graphs, Jellyfish and
@@ -123,7 +123,7 @@ def _wire(sides: Sequence[int], widths: Sequence[int], terminals: int) -> Wiring
 
 
 def _symmetries(kinds: Sequence[tuple[int, int]]) -> list[np.ndarray]:
-    """Generate all symmetries: rotate the digits of a dimension, exchange two digits, exchange equal dimensions."""
+    """Return generators of all symmetries: rotated digits of a dimension, exchanged digits, exchanged dimensions."""
     sides = [side for side, _ in kinds]
     first = [i for i, kind in enumerate(kinds) if kind not in kinds[:i]]
     nodes = np.arange(prod(sides), dtype=np.int32).reshape(tuple(reversed(sides)))
@@ -214,7 +214,7 @@ def _slim_fly(field: GaloisField, q: int, delta: int, terminals: int) -> Wiring:
 
 
 def _translations(field: GaloisField, q: int) -> list[np.ndarray]:
-    """Return three symmetries for each t of a basis of GF(q), which translate coordinates by t.
+    """Return three symmetries for each t of a basis of GF(q), each of which translates a coordinate by t.
 
     They map (y, c) to (y + t, c + t); (x, c) to (x + t, c − m t); and (m, y) to (m + t, y + t x).
     """
@@ -231,7 +231,7 @@ def _translations(field: GaloisField, q: int) -> list[np.ndarray]:
 
 
 def _is_power(t: int, q: int) -> bool:
-    """Whether t is 1, p, p², …: these elements form a basis of GF(q) over its prime field GF(p)."""
+    """Return whether t is 1, p, p², …; these elements form a basis of GF(q) over its prime field GF(p)."""
     p = next(d for d in range(2, q + 1) if q % d == 0)
     while t % p == 0:
         t //= p
@@ -362,7 +362,7 @@ def _regular(nodes: int, degree: int, terminals: int, seed: int, *, name: str) -
 
 
 def sites(nodes: int, terminals: int) -> Callable[[], np.ndarray] | None:
-    """Return a function that makes int32[T], the nodes of `terminals` terminals per node; None for one per node."""
+    """Return a function that returns int32[T], the nodes of `terminals` terminals each; None for one at every node."""
     return None if terminals == 1 else lambda: terminals_of(np.arange(nodes), terminals)
 
 

@@ -1,6 +1,6 @@
 """Networks made from other networks: with random or named faults, or with several terminals at each node.
 
-`with_links` gives the links of a network other bandwidths and latencies.
+`with_links` changes the bandwidths and latencies of a network's links.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ def concentrated(topology: Concentrated, terminals: Each) -> Plan:
 
 
 def faulty_networks(values: dict[str, Any]) -> Wirings:
-    """Return the arrays of `faulty` for many seeds; they are identical to those of each seed alone."""
+    """Return the arrays of `faulty` for many seeds, identical to those made for each seed alone."""
     spelled, topology = values["topology"]
     number = len(values["seed"])
     numbers = {
@@ -274,7 +274,7 @@ def faulty_networks(values: dict[str, Any]) -> Wirings:
 
 
 def _draw(population: int, count: int, seed: int, *, stream: int) -> np.ndarray:
-    """int64[count]: those of the numbers 0 … population − 1 that have the smallest random words."""
+    """int64[count]: the numbers among 0 … population − 1 that have the smallest random words."""
     words = np.random.Philox(key=[seed, stream]).random_raw(population)
     return np.argsort(words, kind="stable")[:count]
 

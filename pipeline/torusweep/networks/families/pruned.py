@@ -33,7 +33,7 @@ Intact = Annotated[int, Whole(1, "number of dimensions that keep all their links
 
 @dataclass(frozen=True)
 class Pruning:
-    """Which dimensions of a pruned torus have links at which nodes.
+    """The dimensions of a pruned torus that have links at only some nodes, and these nodes.
 
     base         dimension with all links; its digit selects the alternating dimension
     intact       other dimensions with all links
@@ -248,7 +248,7 @@ def _street(sides: Sequence[int], i: int) -> np.ndarray:
 
 
 def _select_by_digit(sides: Sequence[int], base: int, options: Sequence[np.ndarray]) -> np.ndarray:
-    """Choose at every node the option whose number is the node's digit of `base`, modulo the number of options."""
+    """Choose the option for every node by its digit of `base`, modulo the number of options."""
     which = digit(sides, base) % len(options)
     chosen = np.broadcast_to(options[0], tuple(reversed(sides))).copy()
     for number, option in enumerate(options[1:], start=1):
@@ -257,12 +257,12 @@ def _select_by_digit(sides: Sequence[int], base: int, options: Sequence[np.ndarr
 
 
 def _rotate(dimensions: list[int]) -> list[int]:
-    """For each alternating dimension, return the dimension that maps onto it when the base digit grows by one (Ψ)."""
+    """Return, for each alternating dimension, the dimension that maps onto it if the base digit grows by one (Ψ)."""
     return dimensions[-1:] + dimensions[:-1]
 
 
 def _mirror(dimensions: list[int]) -> list[int]:
-    """For each alternating dimension, return the one that maps onto it when the base digit changes sign: j → −j."""
+    """Return, for each alternating dimension, the one that maps onto it if the base digit changes sign: j → −j."""
     return dimensions[:1] + dimensions[:0:-1]
 
 

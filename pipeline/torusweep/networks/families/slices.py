@@ -1,6 +1,6 @@
-"""Slices of machines: grids with a wraparound in some dimensions only, and slices of pods, some of which are twisted.
+"""Slices of machines, which are grids with wraparounds in some dimensions only, and slices of pods, some twisted.
 
-Also networks of boards and cubes: HammingMesh, Tofu's 6D mesh/torus, and pods of cubes joined by circuit switches.
+Further networks of boards and cubes are HammingMesh, Tofu's 6D mesh/torus, and pods of cubes with circuit switches.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _twisted_slice(shape: list[int]) -> Plan:
 
 
 def _bisection(sides: Sequence[int], rings: Sequence[bool]) -> int | None:
-    """Bisection width of a grid of lines and rings, in links; None if the following argument does not apply.
+    """Return the bisection width of a grid of lines and rings, in links; None if the following argument fails.
 
     Under dimension-order routing, a channel of a line of side k carries at most N k/4 of all N² pairs of nodes (for odd
     k, N (k² − 1)/(4k)), and a channel of a ring half as many. N²/2 pairs cross a bisection, over two channels per link,
@@ -190,7 +190,7 @@ def hamming_mesh(board: Board, boards: Boards, terminals: Terminals = 1) -> Plan
 
 
 def _board_symmetries(board: list[int], boards: list[int]) -> list[np.ndarray]:
-    """Return symmetries: shift all rows or columns of boards by one board; reverse x or y within all boards."""
+    """Return symmetries that shift all rows or columns of boards by one, or reverse x or y within all boards."""
     wide, high = board[0] * boards[0], board[1] * boards[1]
     x, y = np.arange(wide), np.arange(high)
     images = []

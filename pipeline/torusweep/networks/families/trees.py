@@ -80,7 +80,7 @@ def _sides(down: Sequence[int], up: Sequence[int], level: int) -> tuple[int, ...
 
 
 def _words(down: Sequence[int], up: Sequence[int], level: int) -> tuple[int, np.ndarray]:
-    """Return (number of a level's first switch, int64 array of its switches' numbers with digit 0 as the last axis)."""
+    """Return (number of a level's first switch, int64 array of the level's switches, with digit 0 as last axis)."""
     first = sum(prod(_sides(down, up, lower)) for lower in range(1, level))
     sides = _sides(down, up, level)
     return first, first + np.arange(prod(sides)).reshape(tuple(reversed(sides)))
@@ -101,7 +101,7 @@ def _wire(down: Sequence[int], up: Sequence[int]) -> Wiring:
 
 
 def _symmetries(down: Sequence[int], up: Sequence[int]) -> list[np.ndarray]:
-    """Return symmetries that rotate one digit, the child's or the parent's, at all levels that have this digit."""
+    """Return symmetries that rotate one digit, for children or for parents, at all levels that have the digit."""
     images = []
     for place in range(1, len(down)):
         for side, has in ((down[place], range(1, place + 1)), (up[place], range(place + 1, len(down) + 1))):

@@ -1,7 +1,7 @@
 """Formats of graph files: suffixes, patterns of their beginnings, and the function that reads each format.
 
-The beginning of a file shows its format; if not, its suffix or the look of its lines does. A new format needs a line
-in FORMATS and a function (path) → `Listing`.
+The beginning of a file shows its format; otherwise its suffix or the look of its lines does. To add a format, add a
+line to FORMATS and a function (path) → `Listing`.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ _BEGINS = {
 
 
 class Told(NamedTuple):
-    """The format of a file, as its contents and its name show it.
+    """The format of a file, as recognised by its contents and its name.
 
     name    the format; None if it is unknown
     others  other formats that the contents fit; read as one of these, the file would be another network
@@ -199,7 +199,7 @@ def format_of(path: Path) -> str | None:
 
 
 def told_of(path: Path) -> Told:
-    """Find the format of a file: by its beginning, else by the lists of text that it fits, else by its suffix.
+    """Find the format of a file: by its beginning, then by the text formats that its lines fit, then by its suffix.
 
     Raises OSError if the file cannot be read.
     """
@@ -232,6 +232,6 @@ def told_of(path: Path) -> Told:
 
 
 def _as_adjacencies(fits: list[str], head: bytes) -> tuple[str, ...]:
-    """Return other formats of an adjacency list; none if its first lines look like links, with one neighbour each."""
+    """Return other formats that an adjacency list may have; none if its first lines look like links."""
     pairs = all(len(line.replace(b",", b" ").split()) <= 2 for line in head.splitlines()[:4])
     return () if pairs or fits != ["edgelist"] else ("edgelist",)

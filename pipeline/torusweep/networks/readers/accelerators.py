@@ -1,4 +1,4 @@
-"""Readers of the links between a machine's GPUs: NCCL's topology, `nvidia-smi topo -m`, `rocm-smi --showtopo`."""
+"""Read the links between a machine's GPUs: NCCL's topology, `nvidia-smi topo -m`, `rocm-smi --showtopo`."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _matrix(draft: Draft) -> list[list[str]]:
 
 
 def _nvlinks(draft: Draft, rows: list[list[str]]) -> dict[tuple[int, int], int]:
-    """Return a map from (GPU, GPU) to the number of NVLinks, for both orders of each pair that NVLinks join."""
+    """Return a map from (GPU, GPU) to the number of NVLinks, in both orders of each pair that NVLinks join."""
     counts: dict[tuple[int, int], int] = {}
     for tail, row in enumerate(rows):
         for head, kind in enumerate(row):
@@ -180,7 +180,7 @@ def rocm_smi(path: Path) -> Listing:
 
 
 def _tables(draft: Draft) -> tuple[list[str], dict[str, dict[str, list[str]]]]:
-    """Return the GPUs that rocm-smi names, and its tables between GPUs: title → GPU → one word for each GPU."""
+    """Return rocm-smi's names of GPUs, and its tables between GPUs: title → GPU → one word for each GPU."""
     columns, tables, current = list[str](), dict[str, dict[str, list[str]]](), ""
     for line, text in lines_of(draft.path):
         words = text.split()

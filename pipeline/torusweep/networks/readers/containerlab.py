@@ -1,4 +1,4 @@
-"""Reader of containerlab's topologies, which are YAML."""
+"""Read containerlab's topologies, which are YAML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""First lines with counts: in METIS and Chaco files, and in lists of links, where a link may look the same."""
+"""Read counts in first lines: of METIS and Chaco files, and of lists of links, where a link may look the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FirstLine(NamedTuple):
     """The counts in the first line of a list of links, and the number of this line.
 
     first  the lowest number of a node: 0, or 1 if the highest number is `nodes`; None if nodes have names
-    names  number of nodes that the links name
+    names  number of different nodes in the links
     """
 
     line: int
@@ -32,7 +32,7 @@ class FirstLine(NamedTuple):
 
 
 class _Links(NamedTuple):
-    """What the lines after the first one show.
+    """What the lines after the first line contain.
 
     number  number of these lines; counting stops at one more than the limit
     width   number of fields in each line; None if lines differ
@@ -46,9 +46,11 @@ class _Links(NamedTuple):
 
 
 def counts_of(path: Path, header: bool | None) -> FirstLine | None:
-    """Return the counts in a list's first line: nodes, or nodes and links (or nodes twice, and links). None for a link.
+    """Return the counts in a list's first line; None if the line is a link.
 
-    header  whether the first line has counts; None: only if the other lines fit nothing else
+    The line has the number of nodes, nodes and links, or nodes twice and links.
+
+    header  whether the first line has counts; by default only if the other lines allow nothing else
     Raises BadInput if the line may be either and `header` is None, or if `header` is true and the counts are wrong.
     """
     lines = text_lines(path)
@@ -91,7 +93,7 @@ def _is_count(word: str) -> bool:
 
 
 def _links(path: Path, first: int, most: int | None) -> _Links:
-    """Read the lines after line `first`; stop after `most` + 1 of them (None: read all)."""
+    """Read the lines after line `first`, but at most `most` + 1 of them; None: all."""
     number, widths, ends, whole = 0, set[int](), set[str](), True
     for line, text in text_lines(path):
         if line <= first:

@@ -1,4 +1,4 @@
-"""Find the kinds of text lists that a file fits: links, a matrix, METIS, graph6, an adjacency list."""
+"""Find the text formats that a file fits: links, a matrix, METIS, graph6, an adjacency list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GRAPH6 = re.compile(rb"\s*([?-~]+|:[?-~]*|&[?-~]+)\s*")
 
 
 def lists_of(path: Path, head: bytes, rest: bool, suffix: str) -> list[str]:
-    """Return the formats of text lists that a file fits, the likeliest first.
+    """Return the text formats that a file fits, the likeliest first.
 
     head    the beginning of the file
     rest    whether the file continues after `head`
@@ -47,7 +47,7 @@ def _is_adjacency(head: bytes) -> bool:
 
 
 def is_square(path: Path, *, symmetric: bool) -> bool:
-    """Whether a text has as many lines as numbers in each line and, if `symmetric` is true, is symmetric."""
+    """Return whether a text is a square matrix: as many lines as numbers in each; if `symmetric`, also symmetric."""
     try:
         rows = [text.replace(",", " ").split() for _, text in text_lines(path)]
     except BadInput:
@@ -91,7 +91,7 @@ def _is_link_behind_a_count(texts: list[str]) -> bool:
 
 
 def _is_graph6(content: bytes) -> bool:
-    """Whether a word has the number of characters that graph6 needs for its number of nodes; sparse6 has any number."""
+    """Return whether a word is as long as graph6 needs for its number of nodes; sparse6 may have any length."""
     if content[:1] == b":":
         return len(content) > 1
     square = content[:1] == b"&"

@@ -1,4 +1,4 @@
-"""A network as a reader collects it from a file: named nodes, links with attributes, and names of unread data."""
+"""Collect a network while a reader goes through a file: named nodes, links with attributes, names of unread data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OPTIONAL = {"multiplicity"}  # numbers that a link may lack; without a multiplic
 
 
 class Draft:
-    """Nodes by their names, and links. `listing` makes a `Listing` of them.
+    """A network that a reader collects, with nodes by name and links. `listing` turns it into a `Listing`.
 
     If all names are whole numbers, they are the nodes' numbers. If each link of a directed file has an equal link in
     the other direction, links have both directions.
@@ -51,7 +51,7 @@ class Draft:
         self._pairs: set[tuple[int, int]] = set()
 
     def fail(self, line: int, expected: str, got: object) -> NoReturn:
-        """Raise BadInput for the contents of a line: what was expected there, and what the line has."""
+        """Raise BadInput for a line: what was expected there, and what the line has instead."""
         refuse(self.path, line, expected, str(got))
 
     def whole(self, text: str, line: int, what: str, most: int = 10**9, least: int = 0) -> int:
@@ -82,7 +82,7 @@ class Draft:
         return self.names[name]
 
     def link(self, tail: int, head: int, line: int, **numbers: Any) -> None:
-        """Add a link. Its numeric attributes have the form that `set_numbers` takes; None stands for a missing one."""
+        """Add a link. Its numeric attributes have the form that `set_numbers` takes; None is a missing attribute."""
         for name, value in numbers.items():
             if value is not None:
                 column = self._columns.setdefault(name, [])
@@ -99,7 +99,7 @@ class Draft:
             self.link(one, other, line)
 
     def __len__(self) -> int:
-        """Number of links."""
+        """Return the number of links."""
         return len(self._tails)
 
     def listing(self, *, hosts_end: bool = False) -> Listing:
@@ -203,6 +203,6 @@ class Rows:
         return line, [*map(int, others)]
 
     def end(self) -> None:
-        """Refuse any further line, since the file would have more lines than its counts say."""
+        """Raise BadInput if a line is left, since the file then has more lines than its counts say."""
         for line, text in self.lines:
             self.draft.fail(line, "no more lines than the file says", text)

@@ -1,4 +1,4 @@
-"""Readers of ns-3's topologies in the format of ASTRA-sim, and of ibnetdiscover's output on InfiniBand fabrics."""
+"""Read ns-3's topologies in the format of ASTRA-sim, and ibnetdiscover's output on InfiniBand fabrics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ IB_SPEED = re.compile(r"\b(\d+)x([SDQFEHNX]DR(?:10)?)\b")
 def ns3(path: Path) -> Listing:
     """Read ns-3's topology in the format of ASTRA-sim and HPCC: counts, the switches, then a line for each link.
 
-    A line has two nodes, a rate, a delay and an error rate, which is not read. All nodes that are not switches are
+    A line has two nodes, a rate, a delay and an error rate; the last is not read. Nodes that are not switches are
     hosts, which have a terminal and forward nothing. Lines after the counted number of links are not read, as in ns-3.
     Source: astra-sim/astra-network-ns3, commit 8fd3604: scratch/common.h (SetupNetwork).
     """
@@ -79,7 +79,7 @@ def _ns3_counts(path: Path, line: int, words: list[str]) -> Sequence[int]:
 
 
 class Fabric(NamedTuple):
-    """GUIDs, LIDs and ports in ibnetdiscover's output. Nodes are given by their names in the network.
+    """The GUIDs, LIDs and ports in ibnetdiscover's output. Nodes are given by their names in the network.
 
     switches  GUID of each switch → its name
     lids      LID → the node that has it, an adapter or a switch
@@ -126,10 +126,13 @@ def fabric_of(path: Path) -> Fabric:
 class _Discovered(NamedTuple):
     """The nodes and links in ibnetdiscover's output.
 
-    ids, names      number of each node, by its name in the file; and the name to show, by number
-    ports           (node, port) → (node, port) at the other end of the link
-    speeds, differ  Gb/s of each link, by the smaller (node, port) of its ends; those of links with unequal ends
-    hosts, devices  numbers of the adapters that are hosts, and of those within switches (SHARP's aggregation nodes)
+    ids      name of each node in the file → its number
+    ports    (node, port) → (node, port) at the other end of the link
+    speeds   Gb/s of each link, by the smaller (node, port) of its ends
+    differ   links whose ends have different speeds, by the same key
+    names    name of each node to show
+    hosts    numbers of the adapters that are hosts
+    devices  numbers of the adapters within switches (SHARP's aggregation nodes)
     """
 
     ids: dict[str, int]

@@ -1,4 +1,4 @@
-"""Lines, fields, quotes and comments of text files, for all readers of text."""
+"""Split text files into lines and fields, with quotes and comments, for all readers of text."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ WORD = re.compile(r"""(?<![^\s,])(?:"([^"]*)"|'([^']*)'|(\([^()]*\)))(?![^\s,])|
 def text_lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[int, str]]:
     """Yield (line number, text) of every line that has text before its comment.
 
-    # and % begin a comment at the beginning of a line and after a blank, unless in quotes. Within a field they are
-    part of it: such fields are appended to `inside`, for `notes_on_signs`. Raises BadInput for comments with // or ;.
+    The signs # and % begin a comment at the beginning of a line or after a blank, unless in quotes. Fields with such a
+    sign inside are appended to `inside`, for `notes_on_signs`. Raises BadInput for comments with // or ;.
     """
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
@@ -106,7 +106,7 @@ def fail(path: Path, line: int, reason: str) -> NoReturn:
 
 
 def refuse(path: Path, line: int, expected: str, got: str, remedy: str = "") -> NoReturn:
-    """Raise BadInput that shows the refused text `got`, which is a line or a part of it."""
+    """Raise BadInput with the text `got`, which is a line or a part of it."""
     fail(path, line, f"expected {expected}, got '{one_line(printable(got), SHOWN)}'{remedy}")
 
 

@@ -1,4 +1,4 @@
-"""Reader of GEXF, Gephi's format: nodes, links, and numeric attributes of links."""
+"""Read GEXF, Gephi's format: nodes, links, and numeric attributes of links."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def gexf(path: Path) -> Listing:
 
 
 class _Reader:
-    """State while a GEXF file is read. The XML parser calls the methods."""
+    """The state of a GEXF file that is being read. The XML parser calls the methods."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

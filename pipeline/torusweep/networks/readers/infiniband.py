@@ -1,4 +1,4 @@
-"""Readers of reports on InfiniBand and Omni-Path: iblinkinfo, opareport, and the .lst files of ibdiagnet and OpenSM."""
+"""Read reports on InfiniBand and Omni-Path: iblinkinfo, opareport, and the .lst files of ibdiagnet and OpenSM."""
 
 from __future__ import annotations
 

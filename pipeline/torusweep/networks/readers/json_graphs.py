@@ -1,4 +1,4 @@
-"""Readers of graphs in JSON: Cytoscape, JSON Graph Format, NetJSON, vis.js, D3, MiniEdit; others go to networkx's.
+"""Read graphs in JSON: Cytoscape, JSON Graph Format, NetJSON, vis.js, D3, MiniEdit; otherwise networkx's format.
 
 The keys of a file show its format, whatever their order.
 """
@@ -50,7 +50,7 @@ def json_graph(path: Path) -> Listing:
 
 
 def _refuse_others(path: Path, document: Json) -> None:
-    """Refuse JSON whose keys show that it is not a network."""
+    """Raise BadInput for JSON whose keys show that it is not a network."""
     if "elements" in document or ("nodes" in document and document.keys() & {"links", "edges"}):
         return
     for key, what in NOT_NETWORKS.items():
@@ -59,7 +59,7 @@ def _refuse_others(path: Path, document: Json) -> None:
 
 
 def _single_graph(document: Json) -> Any:
-    """Return the graph of a document, which may be the only element of a list; None if it has none."""
+    """Return the graph of a document, or the only graph in its list of graphs; None if there is none."""
     graph = document.get("graph", document.get("graphs"))
     return graph[0] if isinstance(graph, list) and len(graph) == 1 and "graphs" in document else graph
 
@@ -71,9 +71,9 @@ def _keys_of_first(links: Any) -> set[str]:
 def _cytoscape(path: Path, document: Json) -> Listing:
     """Read JSON of Cytoscape.js and Cytoscape's .cyjs: nodes and edges whose data have id, source and target.
 
-    Files of networkx's cytoscape_data say whether links are directed. Cytoscape's own do not, although Cytoscape draws
-    an edge from its source to its target.
-    Source: js.cytoscape.org, "Elements JSON"; networkx, readwrite/json_graph/cytoscape.py.
+    Files of networkx's cytoscape_data say whether links are directed. Cytoscape's own files do not say, although
+    Cytoscape draws an edge from its source to its target. Source: js.cytoscape.org, "Elements JSON"; networkx,
+    readwrite/json_graph/cytoscape.py.
     """
     elements = document["elements"]
     if isinstance(elements, dict):
@@ -130,9 +130,9 @@ def _netjson(path: Path, document: Json) -> Listing:
 
 
 def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tuple[str, ...]) -> Listing:
-    """Read vis.js (from, to), graphology (key), and D3's nodes without ids, to which links refer by place or name.
+    """Read vis.js (ends from and to), graphology (nodes by key), and D3 (nodes without ids, by place or name).
 
-    A link of vis.js has one direction if its arrows are "to"; a link of graphology, unless it is undirected.
+    A vis.js link is directed if its arrows are "to"; a graphology link is directed unless it says undirected.
     """
     objects = _objects(path, "nodes", nodes)
     key = next((key for key in keys if all(key in node for node in objects)), "")

@@ -1,4 +1,4 @@
-"""Readers of graph files by igraph (GML, Pajek) and of matrices by SciPy and NumPy (Matrix Market, .npz, .npy)."""
+"""Read graph files by igraph (GML, Pajek), and matrices by SciPy and NumPy (Matrix Market, .npz, .npy)."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _read(path: Path, reader: Callable[[str], Any], place: str = "") -> tuple[An
 
 
 def _listing(path: Path, graph: Any, names: Sequence[Any], called_by: str, nested: dict[str, list[str]]) -> Listing:
-    """Return the `Listing` of a graph of igraph. Nodes are named by `names`, the values of attribute `called_by`.
+    """Return the `Listing` of an igraph graph. Nodes are named by `names`, the values of attribute `called_by`.
 
     nested  for "edge", "vertex" and "graph", names of attributes that igraph leaves out, for a note
     """
@@ -161,7 +161,7 @@ def _listing(path: Path, graph: Any, names: Sequence[Any], called_by: str, neste
 
 
 def _value(value: Any) -> Any:
-    """Return a link's value; None if it has none, which igraph shows as an empty text or NaN."""
+    """Return a link's value; None if it has no value, which igraph shows as an empty text or NaN."""
     return None if value in ("", None) or value != value else value
 
 
@@ -271,7 +271,7 @@ def listing_of(path: Path, matrix: Any, names: Sequence[Any] = ()) -> Listing:
 
 
 def matrix(path: Path) -> Listing:
-    """Read a matrix as text: N lines of N numbers, or pandas's form with names above columns and before lines."""
+    """Read a matrix as text: N lines of N numbers, or pandas's form, with names of columns and rows."""
     inside = list[str]()
     lines = list(text_lines(path, inside))
     heading = lines[0][1].strip("\ufeff").lstrip()[:1] in (",", ";") if lines else False

@@ -1,4 +1,4 @@
-"""XML of other tools as a tree of elements with their attributes, and with lines for messages."""
+"""Read XML of other tools as a tree of elements with their attributes, and with lines for messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers of networks for routing and planning: SNDlib, Repetita, BRITE, Rocketfuel, CAIDA's AS relationships."""
+"""Read networks for routing and planning: SNDlib, Repetita, BRITE, Rocketfuel, CAIDA's AS relationships."""
 
 from __future__ import annotations
 
