@@ -1,8 +1,8 @@
 """Questions about networks. Each is a function; its command, method and configuration follow from its signature.
 
 `ASKED` lists the commands under what a user wants to know, each with the module of its `QUESTION` and a line of help.
-A command's module is imported only when it is used. Every command is also a method of `torusweep.Network`, or, if it
-is in `FUNCTIONS`, a function of `torusweep`, because it is not about a single network.
+A command's module is imported only when it is used. Every command is also a method of `torusweep.Network`. Commands in
+`FUNCTIONS`, which are not about a single network, are functions of `torusweep` instead.
 """
 
 from pkgutil import resolve_name

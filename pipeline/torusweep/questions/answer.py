@@ -39,8 +39,7 @@ class Answer(WithNotes):
 
     remarks   warnings for the user, a line of text each; a command prints them on standard error
     below     labels of lines that a command prints below the others, in a form of their own
-    heeded    attributes of the network (torusweep.questions.heeds) that this answer depends on in addition to those
-              that its question declares
+    heeded    attributes of the network (torusweep.questions.heeds) that this answer depends on, beyond its question's
     """
 
     remarks: Sequence[str] = ()
@@ -57,7 +56,7 @@ class Answer(WithNotes):
         raise NotImplementedError
 
     def labelled(self, labels: tuple[Any, ...] | None) -> Answer:
-        """The same answer, printed with these names of the graph's nodes; None for their numbers."""
+        """Return the same answer, printed with these names of the graph's nodes; None for their numbers."""
         return self
 
     def heading(self) -> str:
@@ -74,7 +73,7 @@ class Answer(WithNotes):
             print_note(console, f"computed by {computed_by}")
 
     def print_below(self, console: Console) -> None:
-        """Print what a command shows below the lines: bars, a drawing."""
+        """Print what a command shows below the lines, such as bars or a drawing."""
 
     def __repr__(self) -> str:
         return "\n".join([self.text(), *(f"  {note}" for note in self.notes_beside)])
@@ -83,11 +82,11 @@ class Answer(WithNotes):
         return self.html() + "".join(f"<div>{escape(note)}</div>" for note in self.notes_beside)
 
     def text(self) -> str:
-        """The answer as text for Python's `print`, without the notes."""
+        """Return the answer as text for Python's `print`, without the notes."""
         return text_of(self.heading(), self.lines())
 
     def html(self) -> str:
-        """The answer as HTML for a notebook, without the notes."""
+        """Return the answer as HTML for a notebook, without the notes."""
         return html_of(self.heading(), self.lines(), self._drawing())
 
     def _drawing(self) -> str:
@@ -96,7 +95,7 @@ class Answer(WithNotes):
 
 
 class _NotOne(BadInput, AttributeError):
-    """Error for a column's attribute if the answer has several rows. It is an AttributeError, so `hasattr` is False."""
+    """Error for a column's attribute of an answer with several rows. It is an AttributeError, so `hasattr` is False."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,7 +130,7 @@ class Record(Answer):
         return pa.Table.from_pylist([self.record], schema=arrow_schema(self.columns))
 
     def said(self) -> Row:
-        """Texts that a question adds to the row for its lines."""
+        """Return texts that a question adds to the row for its printed lines."""
         return {}
 
     def heading(self) -> str:
@@ -161,7 +160,7 @@ class Records(Answer):
 
     @property
     def record(self) -> Row:
-        """The row of an answer with one row. Raises an AttributeError that is also a BadInput if there are several."""
+        """The row of an answer with one row. For several rows, raises an AttributeError that is also a BadInput."""
         if len(self.rows) != 1:
             raise _NotOne(f"expected one row, got {len(self.rows)}; take one of .rows")
         return self.rows[0]
@@ -177,7 +176,7 @@ class Records(Answer):
         raise NotImplementedError
 
     def _shown(self) -> list[str]:
-        """Names of the main columns that have a value in at least one row."""
+        """Return the names of the main columns that have a value in at least one row."""
         return [name for name in self.main if any(row[name] is not None for row in self.rows)]
 
     def text(self) -> str:

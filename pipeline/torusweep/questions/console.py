@@ -49,7 +49,7 @@ def print_note(console: Console, text: str) -> None:
 
 
 def print_facts(console: Console, heading: str, facts: Iterable[tuple[str, ...]]) -> None:
-    """Print a heading, then a line for each (name, value, …); names are dimmed, and a terminal wraps long values."""
+    """Print a heading, then a line for each (name, value, …). Names are dimmed, and a terminal wraps long values."""
     print_heading(console, heading)
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
@@ -60,7 +60,7 @@ def print_facts(console: Console, heading: str, facts: Iterable[tuple[str, ...]]
 
 
 def print_circle(console: Console, channels: Sequence[str], said: str, packets: Sequence[str] | None = None) -> None:
-    """Print channels, each of which waits for the next, with the packets that hold them; not the middle of many."""
+    """Print channels, each waiting for the next, with the packets that hold them; of many, the middle is left out."""
     print_note(console, f"\n{said} the next; in the last, the first:")
     width, digits = max(map(len, channels)), len(str(len(channels)))
     holders = [""] * len(channels) if packets is None else [f"   packet {packet}" for packet in packets]

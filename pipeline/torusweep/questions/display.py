@@ -1,4 +1,4 @@
-"""Format results as aligned lines of text, and as small HTML tables for notebooks with all values escaped."""
+"""Format results as aligned lines of text, and for notebooks as small HTML tables in which all values are escaped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CELL = "padding:.15em .8em .15em 0;border:0;color:inherit;background:transparent
 
 
 def value_text(value: object) -> str:
-    """Format a value for people: numbers with six digits, True as yes, None as –; long texts are cut."""
+    """Format a value for people. Numbers have six digits, True is yes, None is –, and long texts are cut."""
     text = whole_text(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
@@ -46,7 +46,7 @@ def whole_text(value: object) -> str:
 
 
 def facts_of(topology: Topology) -> list[Fact]:
-    """Facts to print about a network: its size, its notes, and its terminals unless each node has exactly one."""
+    """Return facts to print about a network: size, notes, and its terminals unless each node has exactly one."""
     most = int(topology.degrees.max(initial=0))
     least = int(topology.degrees.min(initial=most))
     shown = [
@@ -62,7 +62,7 @@ def facts_of(topology: Topology) -> list[Fact]:
 
 
 class _Value(NamedTuple):
-    """A column's value in a line: {name} with its unit, {name:n} without; formats: {name:.1%}, {name:.9gu} with it."""
+    """A column's value in a line: {name} with its unit, {name:n} without; formats: {name:.1%}, {name:.9gu} with."""
 
     value: Any
     unit: str
@@ -78,13 +78,13 @@ class _Value(NamedTuple):
 def facts(
     record: Mapping[str, Any], columns: Iterable[Column], lines: Iterable[str], usual: Mapping[str, Any]
 ) -> list[Fact]:
-    """(label, value, meaning) of each line that a row of a table is printed as.
+    """Return (label, value, meaning) of each printed line for a row of a table.
 
     A line is a column's name, or a label, a colon and templates, as in "bounds: {lower:n} … {upper}[ ({method})] |
-    unknown": a part in brackets is left out if a column in it has no value, and the first template all of whose other
-    columns have one is taken. If there is none, so is the line. A name that is no column's is one that the question
-    adds to the row. The meaning is that of the first column. `usual` has a value for a column, or the name of another
-    column: with this value, or that of the other, the column counts as without a value.
+    unknown". A part in brackets is left out if a column in it has no value. The first template is taken whose columns
+    outside brackets all have a value; if there is none, the line is left out. A name that is not a column's is a value
+    that the question adds to the row. The meaning is that of the first column. `usual` maps a column to a value, or to
+    the name of another column: if the column has this value, or the other column's, it counts as without a value.
     """
     known = {column.name: column for column in columns}
     values = {
@@ -107,7 +107,7 @@ def facts(
 
 
 def _filled(template: str, values: Mapping[str, _Value]) -> str | None:
-    """Fill a template of a line; None if a column outside of brackets has no value."""
+    """Fill a template of a line; None if a column outside brackets has no value."""
     parts = re.split(r"\[(.*?)\]", template)
     try:
         return "".join(

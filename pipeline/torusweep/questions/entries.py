@@ -15,7 +15,7 @@ Base = TypeVar("Base", bound=BaseModel)
 
 
 def entry_of(base: type[Base], swept: Sequence[Parameter], command: str, *, title: str, meaning: str) -> type[Base]:
-    """Make the pydantic model of a section's entries: fields of `base`, then one for each parameter or `Swept.inside`.
+    """Make the pydantic model of a section's entries: `base`'s fields, then one for each parameter or `Swept.inside`.
 
     command  name of the question's command, whose help lists the names that a parameter accepts
     """
@@ -34,7 +34,7 @@ def entry_of(base: type[Base], swept: Sequence[Parameter], command: str, *, titl
 
 
 def field_of(one: Parameter, command: str) -> tuple[Any, Any]:
-    """(type, pydantic field with default, range and meaning) of a parameter. command: as for `entry_of`."""
+    """Return a parameter's type, and its pydantic field with default, range and meaning. command: see `entry_of`."""
     there = one.sweep.default is not ...
     required = one.sweep.default is None and not one.sweep.inside if there else one.required
     usual = one.sweep.default if there else one.default

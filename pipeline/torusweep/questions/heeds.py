@@ -1,8 +1,8 @@
 """Declare which attributes of a network an answer takes into account ("heeds"), and write notes on the others.
 
-Attributes are properties of links, hosts and time, such as bandwidth and latency. A question declares those that its
-answer heeds (`Askable.heeds`). If a network has others, a note tells the user, in commands, Python, JSON and the plan
-of a sweep. docs/heeds.md prints these declarations as a table.
+Attributes are properties of links, hosts and time, such as bandwidth and latency. A question declares the attributes
+that its answer heeds (`Askable.heeds`). If a network has others, a note tells the user, in commands, Python, JSON and
+the plan of a sweep. docs/heeds.md prints these declarations as a table.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Attribute(NamedTuple):
 
     meaning  meaning of the attribute, for docs/heeds.md
     said     function of a plan that returns the attribute's value in words; "" if the plan does not have it
-    arrays   function of a network that returns the same from its arrays; "" if they do not have it; None: as planned
+    arrays   function that returns these words from a network's arrays, "" if they lack the attribute; None: as planned
     """
 
     meaning: str
@@ -140,7 +140,7 @@ def given(attributes: str, *parameters: str) -> Heeds:
 
 
 def _is_given(value: Any) -> bool:
-    """Whether a parameter has a value other than None and the empty tuple. The value may be an array."""
+    """Return whether a parameter has a value other than None and the empty tuple. The value may be an array."""
     return value is not None and not (isinstance(value, tuple) and not value)
 
 
@@ -155,7 +155,7 @@ BY_LATENCY: Heeds = heeds("latency", "with routing weighted(by=latency)", _weigh
 
 
 def left_out(heeded: Heeds, network: Plan | LazyNetwork, values: Mapping[str, Any]) -> dict[str, str]:
-    """The ATTRIBUTES of a network that an answer does not take into account: name → the attribute's value in words.
+    """Return the ATTRIBUTES of a network that an answer does not take into account: name → value in words.
 
     heeded   declarations of the question
     network  the network, or its plan, which has terminals only if the family's parameters give them
@@ -173,7 +173,7 @@ def left_out(heeded: Heeds, network: Plan | LazyNetwork, values: Mapping[str, An
 def note_of(
     heeded: Heeds, network: Plan | LazyNetwork, values: Mapping[str, Any], of: str = "", *, assumed: bool = True
 ) -> str:
-    """The note to print with an answer: which attributes it leaves out, and which missing numbers were assumed.
+    """Return the note to print with an answer: which attributes it leaves out, and which missing numbers were assumed.
 
     of       name of the network, if the answer is about several; otherwise ""
     assumed  whether to add the assumed numbers; False if the answer prints all notes on the file itself
@@ -201,7 +201,7 @@ def with_notes(found: Any, notes: Mapping[str, str]) -> Any:
 
 
 def matrix(questions: Mapping[str, Any]) -> list[str]:
-    """Lines of a Markdown table that shows which questions heed which ATTRIBUTES. questions: by the command's name."""
+    """Return lines of a Markdown table: which questions heed which ATTRIBUTES. questions: by the command's name."""
     lines = [f"| | {' | '.join(ATTRIBUTES)} |", f"|---|{'---|' * len(ATTRIBUTES)}"]
     for command, question in questions.items():
         cells = []
@@ -215,7 +215,7 @@ def matrix(questions: Mapping[str, Any]) -> list[str]:
 
 
 def markdown() -> str:
-    """The text of docs/heeds.md: which attributes the answer to each question depends on."""
+    """Return the text of docs/heeds.md: which attributes the answer to each question depends on."""
     questions = {name: question_named(name) for name in QUESTIONS}
     about = {name: question for name, question in questions.items() if question.about}
     meanings = [f"- **{name}**: {attribute.meaning}" for name, attribute in ATTRIBUTES.items()]

@@ -20,23 +20,23 @@ class Progress(Protocol):
     """A display of the progress of a computation."""
 
     def share(self, work: str) -> AbstractContextManager[Report | None]:
-        """Yield a function, which is to be called with the share of the work that is done, 0 … 1."""
+        """Yield a function to call with the share of the work that is done, 0 … 1."""
         ...
 
     def count(self, things: str, total: int | None = None) -> AbstractContextManager[Report | None]:
-        """Yield a function, which is to be called with the number of things done. total: an upper bound, or None."""
+        """Yield a function to call with the number of things done. total: an upper bound, or None."""
         ...
 
     def found(self, things: str, total: int) -> AbstractContextManager[Callable[[str], None] | None]:
-        """Yield a function, which is to be called with a text for each thing found. total: number of things to find."""
+        """Yield a function to call with a text for each thing found. total: number of things to find."""
         ...
 
     def wait(self, work: str) -> AbstractContextManager[None]:
-        """Show that work of unknown duration is under way, until the context ends."""
+        """Show until the context ends that work of unknown duration is under way."""
         ...
 
     def say(self, line: str) -> None:
-        """Show a line of text to the user before long work begins."""
+        """Show the user a line of text before long work begins."""
         ...
 
 
@@ -74,7 +74,7 @@ class How(NamedTuple):
 
 
 def cores() -> int:
-    """Number of CPU cores that this process may use."""
+    """Return the number of CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -3,11 +3,11 @@
     def loads(network, how, routing: Annotated[str, ROUTING] = "minimal", *,
               packets: Annotated[int, Whole(64, "packets at most", 10**12)] | None = None, …)
 
-A parameter of type tuple[float, …] takes one value or several. One of type Path is the name of a file or folder. If the
-type is a union, Python accepts every member and a command only the first. A frozen dataclass is a group whose fields
-are the parameters; so is a TypedDict (`**given: Unpack[Options]`), whose members default to None. The annotation's
-notes are the parameter's meaning and range (`Whole`, `Number`, `Meaning`, or `Spelled` for names), the meaning of its
-absence (`Absent`), and how it differs in a configuration (`Swept`) or a command (`Typed`).
+A parameter of type tuple[float, …] takes one value or several. A parameter of type Path is the name of a file or
+folder. If the type is a union, Python accepts every member and a command only the first. A frozen dataclass is a group
+whose fields are the parameters. A TypedDict (`**given: Unpack[Options]`) is a group, too; its members default to None.
+The annotation's notes are the parameter's meaning and range (`Whole`, `Number`, `Meaning`, or `Spelled` for names),
+the meaning of its absence (`Absent`), and how it differs in a configuration (`Swept`) or a command (`Typed`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Spelled:
 
 @dataclass(frozen=True)
 class Absent:
-    """The meaning of a parameter that is not given, in words such as "the router's"."""
+    """What it means that a parameter is not given, in words such as "the router's"."""
 
     meaning: str
 
@@ -67,7 +67,7 @@ class Absent:
 class Swept:
     """How a parameter in a configuration differs from the parameter of a command.
 
-    default  default in a configuration: ... for the command's, None if a value is required (or if `inside` is given)
+    default  default in a configuration; ...: the command's; None: a value is required (or `inside` is given)
     never    whether configurations do not have the parameter
     several  whether a configuration may list several values, each for a request of its own; spellings always may
     inside   key of the mapping that contains the parameter, "" for none; `meaning` is the mapping's
@@ -87,7 +87,7 @@ NOT_SWEPT = Swept(never=True)
 
 @dataclass(frozen=True)
 class Typed:
-    """How a command takes a parameter if not as an option of the parameter's name.
+    """How a command takes a parameter, other than as an option with the parameter's name.
 
     option      name of the option, as in --find-saturation; "" for the parameter's name
     also        second name of the option, as in --minimize; "" for none
@@ -108,7 +108,7 @@ class Parameter(typing.NamedTuple):
 
     kind      type of the value: int, float, bool, str or Path
     others    further types that Python may give
-    choices   all values of a text that has few; otherwise ()
+    choices   all values of a text that has few possible values; otherwise ()
     default   None if the parameter is required, or if its absence has a meaning of its own
     many      whether the value is a tuple, of one value or several
     """
@@ -125,7 +125,7 @@ class Parameter(typing.NamedTuple):
     notes: tuple[Any, ...]
 
     def note(self, kind: type) -> Any:
-        """The parameter's note that is an instance of a class, or None."""
+        """Return the parameter's note of the given class, or None."""
         return next((note for note in self.notes if isinstance(note, kind)), None)
 
     @property
@@ -226,12 +226,12 @@ _FITS: dict[type, tuple[str, Callable[[Any], bool]]] = {
 
 @cache
 def parameters_of(function: Callable[..., Any], skip: int) -> tuple[Parameter, ...]:
-    """The parameters of a question's function without the first `skip`, which are the network and `How`."""
+    """Return the parameters of a question's function. The first `skip` are left out: the network and `How`."""
     return tuple(_parameter(one.name, hint, one.default) for one, hint in declared(function, skip))
 
 
 def declared(function: Callable[..., Any], skip: int) -> list[tuple[inspect.Parameter, Any]]:
-    """(parameter, type) of a function or TypedDict, without the first `skip`. Groups are replaced by their fields."""
+    """Return (parameter, type) of a function or TypedDict, without the first `skip`. Groups become their fields."""
     hints = typing.get_type_hints(function, include_extras=True)
     if typing.is_typeddict(function):
         keyword = inspect.Parameter.KEYWORD_ONLY
@@ -249,7 +249,7 @@ def declared(function: Callable[..., Any], skip: int) -> list[tuple[inspect.Para
 
 
 def grouped(function: Callable[..., Any], skip: int, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert values by name to the function's arguments: the fields of a group become an object of its class."""
+    """Convert values by name to the function's arguments. The fields of a group become an object of its class."""
     taken = dict(values)
     for name, group, fields in _groups_of(function, skip):
         taken[name] = group(**{field: taken.pop(field) for field in fields if field in taken})
@@ -258,7 +258,7 @@ def grouped(function: Callable[..., Any], skip: int, values: Mapping[str, Any]) 
 
 @cache
 def _groups_of(function: Callable[..., Any], skip: int) -> list[tuple[str, Any, list[str]]]:
-    """(name, class, names of its fields) of each parameter that is a group."""
+    """Return (name, class, names of the fields) of each parameter that is a group."""
     hints = typing.get_type_hints(function)
     groups = [name for name in list(inspect.signature(function).parameters)[skip:] if is_dataclass(hints[name])]
     return [(name, hints[name], [field.name for field, _ in declared(hints[name], 0)]) for name in groups]

@@ -46,7 +46,7 @@ class File(NamedTuple):
 
     suffixes  suffixes that the file may have, in small letters; () allows any
     needs   name of a parameter that must be given for the file to exist; "" if it always exists
-    late    whether the file is written after the answer is printed, so that the answer is seen even if this fails
+    late    whether the file is written after the answer is printed, so that the answer is seen even if writing fails
     """
 
     meaning: str
@@ -61,7 +61,7 @@ CERTIFICATE = File(
 
 
 class Aside(NamedTuple):
-    """An output that a command prints instead of its answer. answer: makes it from the parameters' values by name."""
+    """An output that a command prints instead of its answer. `answer` makes it from the parameters' values by name."""
 
     meaning: str
     answer: Callable[[Mapping[str, Any]], Answer]
@@ -70,23 +70,22 @@ class Aside(NamedTuple):
 class Askable:
     """A question, whose command and Python function follow from the signature of `ask`.
 
-    ask       function of the network, `How` and the question's parameters. A question about several networks takes a
-              list of them, one about none has no first argument. The docstring is the command's help: a summary,
-              paragraphs (indented ones keep their lines) and, last, examples in Python, which the help leaves out
+    ask       function of the network (or a list of networks, or neither: see `about`), `How` and the parameters. The
+              docstring is the command's help: a summary, paragraphs (indented ones keep their lines) and, at the end,
+              examples in Python, which the help omits
     command   name of the command, and of the Python method or function
     method    name of the Python method if it differs from the command's; otherwise ""
     about     "network": asked by a method of `Network`; "": by a function of the package; "networks": by both
     heeds     attributes of a network that the answer depends on (torusweep.questions.heeds); a note names the others
     notes_of_files  whether the answer itself prints the notes on a network's file
-    refuses   attributes that make the question refuse a network: some such networks if it is in `heeds`, else all
+    refuses   attributes for which the question refuses a network: all such networks, or some if it is in `heeds`, too
     how       fields of `How` that affect the computation: backend, symmetry
     examples  command lines for the help, each with its explanation
     parts     tables that the command can print alone (`Part`), by option
     written   files that the command can write (`File`), by option
-    shorter   help of each option that shortens the printed answer; the answer's property of the option's name is the
-              shortened answer
+    shorter   help of each option that shortens what is printed: the answer's property of that name
     asides    outputs that replace the answer (`Aside`), by option
-    sized     (parameter, function of the text that names a network and of the parameter's value; returns the spelling)
+    sized     (parameter, function from the text that names a network and the parameter's value to the spelling)
     writes    (suffixes of the files that `Answer.write` can write, what these files contain)
     """
 
@@ -112,12 +111,12 @@ class Askable:
         self.defaults = {one.name: one.default for one in self.parameters}
 
     def network_meant(self, text: str, values: Mapping[str, Any]) -> str:
-        """The spelling of the network for a text that the user gave; it may depend on a parameter's value."""
+        """Return the spelling of the network for a text from the user; it may depend on a parameter's value."""
         parameter, spelled = self.sized
         return spelled(text, values.get(parameter))
 
     def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], certified: bool) -> None:
-        """Raise BadInput or Refused for what is refused before anything is computed. Sweeps do not call it.
+        """Raise BadInput or Refused for what can be refused before computing anything. Sweeps do not call this method.
 
         values     value of every parameter, by name
         certified  whether the certificate is wanted, too; it is refused if the answer is known to have none
@@ -126,15 +125,15 @@ class Askable:
             check_derived(network)
 
     def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
-        """Whether NumPy computes the answer in less time than loading Numba takes; `auto` then chooses NumPy."""
+        """Return whether NumPy computes the answer in less time than loading Numba takes; `auto` then chooses NumPy."""
         return False
 
     def estimate(self, network: LazyNetwork, values: Mapping[str, Any]) -> float:
-        """Seconds that the answer takes on one core, within a factor of about five; 0 if no estimate is known.
+        """Estimate the seconds for the answer on one core, within a factor of about five; 0 if no estimate is known.
 
         values   values of the given parameters, by name
 
-        Raises Refused if the answer would not fit into memory. The network's arrays are not made for it.
+        Raises Refused if the answer would not fit into memory. The network's arrays are not made for the estimate.
         """
         return 0.0
 
@@ -178,7 +177,7 @@ class Askable:
     def notes(
         self, networks: Mapping[str, Plan | LazyNetwork], values: Mapping[str, Any], heeded: Sequence[str] = ()
     ) -> dict[str, str]:
-        """Notes on the attributes that the answer leaves out: the spelling of each network that has such → its note.
+        """Return notes on the attributes that the answer leaves out, by the spelling of each network that has one.
 
         networks   the networks, or their plans, by spelling
         values  values of the given parameters, by name
@@ -200,9 +199,9 @@ class Askable:
 class Question(Askable, Stage):
     """A stage of a sweep whose requests, entries and rows follow from the signature of `ask`.
 
-    phrase    a request in words, which follow the network's name in messages; a function of the request's columns
+    phrase    function from a request's columns to words that follow the network's name in messages
     entry     base class of an entry in a configuration; None if the stage has no entries, but one request per network
-    outermost parameters whose values vary slowest in the order of an entry's requests, the slowest of all first
+    outermost parameters whose values vary slowest in the order of an entry's requests, the slowest first
     """
 
     phrase: ClassVar[Callable[..., str]] = "".format
@@ -218,7 +217,7 @@ class Question(Askable, Stage):
         self.Request = getattr(type(self), "Request", None) or self._request()
 
     def estimate(self, network: LazyNetwork, values: Mapping[str, Any]) -> float:
-        """Sum of the seconds that a sweep estimates for the points; points that it cannot estimate count 0."""
+        """Sum the seconds that a sweep estimates for the points; points that it cannot estimate count 0."""
         values, names = self.defaults | dict(values), [one.column for one in self.swept]
         given = [values[one.name] if isinstance(values[one.name], tuple) else (values[one.name],) for one in self.swept]
         each = [
@@ -228,12 +227,12 @@ class Question(Askable, Stage):
         return sum(seconds for seconds in each if isinstance(seconds, float))
 
     def _entry(self) -> type[NetworkChoice]:
-        """The class of the entries in the stage's section, with a field for each parameter or group of parameters."""
+        """Return the class of the entries in the stage's section, with a field for each parameter or group."""
         assert self.entry is not None
         return entry_of(self.entry, self.swept, self.command, title=self.name.title(), meaning=self.description)
 
     def _request(self) -> type[Any]:
-        """The class of the stage's requests: a frozen dataclass with a field for each swept parameter."""
+        """Return the class of the stage's requests: a frozen dataclass with a field for each swept parameter."""
         columns = {column.name for column in self.columns}
         fields = []
         for one in self.swept:
@@ -249,7 +248,7 @@ class Question(Askable, Stage):
         return make_dataclass(f"{self.name.title()}Request", fields, frozen=True, namespace=body)
 
     def values_of(self, entry: Any) -> dict[str, Sequence[Any]]:
-        """The values that an entry gives for each parameter, in canonical spellings, by the parameter's name."""
+        """Return the values that an entry gives for each parameter, in canonical spellings, by the parameter's name."""
         values: dict[str, Sequence[Any]] = {}
         for one in self.swept:
             given = getattr(entry, one.sweep.inside or one.name)
@@ -278,7 +277,7 @@ class Question(Askable, Stage):
         return [file for files, text in reversed(spelled) if files and text for file in resolve_name(files)(text)]
 
     def values_in(self, request: Any) -> dict[str, Any]:
-        """The parameters' values in a request, or in its `parameters`, by name."""
+        """Return the parameters' values in a request, or in its `parameters`, by name."""
         given = getattr(request, "parameters", request)
         return {one.name: getattr(given, one.column) for one in self.swept if hasattr(given, one.column)}
 

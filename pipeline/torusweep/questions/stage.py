@@ -1,7 +1,7 @@
 """Stages of a sweep: each computes one table, point by point. A point is a network and a request.
 
-Also the types that entries of a configuration are made of: sections, intervals, ranges of numbers and choices of
-networks.
+The module also has the types of which entries of a configuration are made: sections, intervals, ranges of numbers and
+choices of networks.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Section(BaseModel):
 
 
 class Interval(Section):
-    """An interval of whole numbers that includes both bounds. A bare number is an interval of that number alone."""
+    """An interval of whole numbers that includes both bounds. A bare number is an interval of this number alone."""
 
     lowest: int = Field(0, alias="from", ge=0, le=MOST_NODES, description="least value that is accepted")
     highest: int = Field(alias="to", ge=0, le=MOST_NODES, description="greatest value that is accepted")
@@ -86,7 +86,7 @@ Spellings = Annotated[
 
 
 class Spread(Section):
-    """Evenly spaced numbers from `lowest` to `highest`: either their count or the step between them is given."""
+    """Evenly spaced numbers from `lowest` to `highest`. Either their count or the step between them is given."""
 
     lowest: float = Field(alias="from", ge=0, le=10**9, description="first number")
     highest: float = Field(alias="to", ge=0, le=10**9, description="last number")
@@ -107,12 +107,12 @@ class Spread(Section):
         return self
 
     def _steps(self) -> int:
-        """Number of steps that fit between the ends, with a tolerance so that rounding does not lose the last step."""
+        """Return how many steps fit between the ends. A tolerance keeps rounding from losing the last step."""
         assert self.step is not None
         return floor((self.highest - self.lowest) / self.step * (1 + 1e-12) + 1e-12)
 
     def size(self) -> int:
-        """Number of numbers in the range."""
+        """Return how many numbers the range has."""
         return self._steps() + 1 if self.count is None else self.count
 
     def numbers(self) -> tuple[float, ...]:
@@ -128,7 +128,7 @@ Rates = Spread | Rate | Annotated[tuple[Rate, ...], Field(strict=False)]
 
 
 def numbers_of(given: Rates) -> tuple[float, ...]:
-    """All numbers that a configuration gives as a number, a list or a range."""
+    """Return all numbers that a configuration gives as a number, a list or a range."""
     if isinstance(given, Spread):
         return given.numbers()
     return given if isinstance(given, tuple) else (given,)
@@ -207,7 +207,7 @@ class Stage(Protocol):
     columns   columns of the stage's table, in order (`TABLE` in its folder's columns.py)
     Entry     class of an entry in the stage's section; None if its requests come from the networks alone
     row_bytes  bytes on disk for each row: in its shard, in its table, and in the tables made from it
-    Choice    class of the section if it is one mapping for every network; None if it is a list of entries
+    Choice    class of the section if the section is one mapping for every network; None if it is a list of entries
     Request   frozen dataclass of numbers, strings and None; str(request) follows the network's spelling in messages
     description   meaning of the stage's section in a configuration
     """
@@ -221,7 +221,7 @@ class Stage(Protocol):
     row_bytes: int = 1_500
 
     def requests(self, entry: Any) -> Iterable[Any]:
-        """All requests of an entry, in canonical spellings. They do not depend on the network.
+        """Return all requests of an entry, in canonical spellings. They do not depend on the network.
 
         entry   of a stage with a `Choice`: (this section, "none" or None, node faults for a network's fault diameter)
 
@@ -232,13 +232,13 @@ class Stage(Protocol):
     def check(self, network: LazyNetwork, request: Any) -> None:
         """Raise BadInput if a request is not defined for a network, and Refused if its rows would take too long.
 
-        Of networks that differ in their seeds (torusweep.networks.seed_runs) only the first is checked. If another one
-        is not suitable, `rows` refuses it, and only its own point fails.
+        If networks differ only in their seeds (torusweep.networks.seed_runs), only the first is checked. If another
+        network is not suitable, `rows` refuses it, and only its own point fails.
         """
         return
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
-        """Seconds on one core, within a factor of about five. For points computed together, the share of this point."""
+        """Estimate the seconds on one core, within a factor of about five; of points computed together, a share."""
         ...
 
     def memory(self, network: LazyNetwork, request: Any) -> int:
@@ -246,7 +246,7 @@ class Stage(Protocol):
         return network.plan.bytes
 
     def files(self, request: Any) -> Sequence[Path]:
-        """Files that the computation of a request reads."""
+        """Return the files that the computation of a request reads."""
         return ()
 
     def row_count(self, network: LazyNetwork, request: Any) -> int:
@@ -254,7 +254,7 @@ class Stage(Protocol):
         return 1
 
     def unheeded(self, network: LazyNetwork, request: Any) -> Sequence[str]:
-        """The network's attributes (torusweep.questions.heeds) that the rows of a request do not take into account."""
+        """Return the network's attributes (torusweep.questions.heeds) that the rows of a request leave out."""
         return ()
 
     def rows(self, network: LazyNetwork, request: Any, options: How) -> Rows:
@@ -266,14 +266,14 @@ class Stage(Protocol):
         ...
 
     def rows_of_many(self, points: Iterable[tuple[LazyNetwork, Any]], options: How) -> list[Rows | Exception]:
-        """For each point, in order, its rows or the exception that `rows` raises. Other points are still computed.
+        """Return for each point, in order, its rows or the exception that `rows` raises; later points are computed.
 
         points   (network, request) of each point; an iterator can free a network's memory after its last point
         """
         return [attempt(self.rows, network, request, options) for network, request in points]
 
     def together(self, network: LazyNetwork, request: Any) -> Hashable:
-        """A key that is equal for networks whose rows are computed together (`rows_of_block`); None if not together."""
+        """Return a key that is equal for networks whose rows are computed together (`rows_of_block`), or None."""
         return None
 
     def rows_of_block(self, networks: Sequence[Planned], request: Any, options: How) -> pa.Table:
@@ -287,7 +287,7 @@ class Stage(Protocol):
         raise TypeError(f"rows of {self.name} are computed one by one")
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
-        """The certificate of a row (docs/certificates.md), made from those columns that the table lists as `certified`.
+        """Return the certificate of a row (docs/certificates.md), made from the table's columns marked as `certified`.
 
         network   the row's network; None if the table's rows are not about networks
 
@@ -296,7 +296,7 @@ class Stage(Protocol):
         raise BadInput(f"expected a table that is proved, got {self.name}; leave it out")
 
     def section(self, tables: Tables) -> Chapter | None:
-        """The stage's section of the page, drawn by `section.py` in the folder of the stage's module; None without one.
+        """Return the stage's section of the page, drawn by `section.py` in the stage's folder; None without this file.
 
         tables   the sweep's tables as lists of records
         """
@@ -310,7 +310,7 @@ class Stage(Protocol):
 def alike(
     stage: Stage, points: Sequence[tuple[str | SeedRun, LazyNetwork, Any]]
 ) -> dict[tuple[int, ...], list[Planned]]:
-    """Places of points whose networks are computed together → (topology, plan of the first network) of each point.
+    """Group points whose networks are computed together: places of the points → (topology, first plan) of each point.
 
     points   (topology, which is a network or a run of seeds; its first network; request)
     """
@@ -327,7 +327,8 @@ def alike(
 def rows_of_list(stage: Stage, networks: Sequence[LazyNetwork], request: Any, how: How) -> list[dict[str, Any]]:
     """Compute the rows of networks for one request: a row for each network, in order.
 
-    Those that are not built yet are computed together, as in a sweep. Raises what `Stage.rows` raises for one of them.
+    Networks that are not built yet are computed together, as in a sweep. Raises what `Stage.rows` raises for any of
+    them.
     """
     found: dict[int, Any] = {}
     unbuilt = [place for place, network in enumerate(networks) if "topology" not in vars(network)]

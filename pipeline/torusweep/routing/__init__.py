@@ -73,7 +73,7 @@ EXAMPLE = "minimal or dimension_order(tie=positive)"
 
 @dataclass(frozen=True, eq=False)
 class GivenRouting:
-    """A routing without a spelling, made from a table in memory or a function. It is allowed wherever a spelling is.
+    """A routing without a spelling, made from a table in memory or a function. It may stand in place of a spelling.
 
     name   name of the routing in tables and messages
     form   the routing itself, on one network
@@ -125,7 +125,7 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
 
 @contextmanager
 def naming_what_fits(topology: Topology) -> Iterator[None]:
-    """Name, in the refusal of an unknown routing, those that suit a network of at most `MOST_TRIED` nodes."""
+    """Add to the refusal of an unknown routing the routings that suit a network of at most `MOST_TRIED` nodes."""
     try:
         yield
     except BadInput as refusal:
@@ -140,7 +140,7 @@ def naming_what_fits(topology: Topology) -> Iterator[None]:
 
 @lru_cache(maxsize=4)  # callers ask for the routing of a network several times
 def _on_faulty(topology: Topology, spelling: str) -> Routing:
-    """Make a routing on the network without its faults, then remove broken routes; spelling: canonical spelling."""
+    """Make a routing on the network without its faults, then remove broken routes. spelling: canonical spelling."""
     whole = topology.plan.whole
     assert whole is not None, "the caller asks"
     _, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)

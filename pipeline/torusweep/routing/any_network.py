@@ -1,6 +1,6 @@
 """Routings of any network: all shortest paths, a single shortest path, and up*/down*.
 
-Up*/down* routes go first towards a root, then away from it, over bidirectional links. The single shortest path takes,
+Up*/down* routes first go towards a root, then away from it, over bidirectional links. The single shortest path takes,
 at every node, the lowest port that leads nearer.
 """
 

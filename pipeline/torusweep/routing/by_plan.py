@@ -1,4 +1,4 @@
-"""Bound the work to compute a routing's exact loads, by its spelling and the network's plan, without any arrays."""
+"""Bound the work of computing a routing's exact loads, from its spelling and the network's plan, without arrays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PASSES = {"dimension_order": 1, "reverse_order": 1, "valiant": 2}  # on grids; v
 
 
 def most_pairs(routing: str, topology: str, plan: Plan, *, symmetric: bool) -> int | None:
-    """Upper bound of the number of node pairs whose routes exact loads follow; None if only arrays can tell.
+    """Return an upper bound of the number of node pairs whose routes exact loads follow; None if only arrays can tell.
 
     routing    canonical spelling; the bound is 0 for routings whose loads need no single routes
     topology   canonical spelling of a network that joins all nodes (Plan.joined)

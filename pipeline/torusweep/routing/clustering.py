@@ -1,4 +1,4 @@
-"""Clustering routing on pruned tori: the hops of each dimension are made in a plane on the way along dimension 0."""
+"""Clustering routing on pruned tori: hops in other dimensions are made in planes on the way along dimension 0."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from torusweep.routing.lattices import along_axes
 def clustering(topology: Topology, tie: Tie = "split") -> SourceRouting:
     """Go the shorter way along the base dimension, and complete the others in the first plane with their links.
 
-    The base is a_0 (z in pruned_t1). The planes on the way are those from source to destination, both
+    The base is a_0 (z in pruned_t1). The planes on the way are all planes from source to destination, both
     included. If no plane on the way has the links of a needed dimension, the packet also visits the nearest
     plane that has them, beyond the destination or before the source, and returns from there; if both are
-    equally near, it visits the one beyond. Planes before the source are visited first, right after the source's
+    equally near, it visits the plane beyond. Planes before the source are visited first, right after the source's
     plane. A dimension that keeps all its links is completed in the source's plane, before the pruned dimension.
 
     Each pruned dimension goes the shorter way round its ring. `tie` decides at half a ring, in every
@@ -112,6 +112,6 @@ class _Router:
         return Routes(first, 1 / ways.prod(axis=1)[row], direction, hops, np.zeros_like(direction))
 
     def _planes_of_completion(self, plane: np.ndarray, travel: np.ndarray) -> np.ndarray:
-        """Plane that completes each dimension: 0 … travel on the way, larger beyond it, negative before the source."""
+        """Return the plane that completes each dimension: 0 … travel on the way, larger beyond, negative before."""
         planes = len(self.pruning.alternating)
         return np.where((plane <= travel) | (plane - travel <= planes - plane), plane, plane - planes)

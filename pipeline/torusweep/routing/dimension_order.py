@@ -1,7 +1,7 @@
 """Dimension-order routing on grids: tori, meshes and hypercubes.
 
 On a HyperX, where all routers of a row are joined, dimension order takes one hop in each dimension that differs. ROMM
-is dimension order by way of a random node between source and destination.
+is dimension order through a random node between source and destination.
 
 Turn models are minimal routings on meshes that forbid just enough turns to be deadlock-free with one virtual channel.
 A packet takes all hops in a first set of directions, in any order, before any hop in the second set of directions. It
@@ -134,7 +134,7 @@ def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 @dataclass(frozen=True)
 class Grid:
-    """A network as a grid: each dimension's side, whether it is a ring (`round`), and has + links only (`forward`)."""
+    """A network as a grid: each dimension's side, whether it is a ring (`round`), and whether it has only + links."""
 
     moves: Moves
     sides: tuple[int, ...]
@@ -205,7 +205,7 @@ class Grid:
 
 
 def grid_of(routing: str, topology: Topology) -> Grid:
-    """Return the network as a grid. Raises BadInput if a link of the grid is missing, or another link exists."""
+    """Return the network as a grid. Raises BadInput if a link of the grid is missing, or if there are other links."""
     for sides in _sides_of(topology) if topology.links else ():
         if max(sides) > MAX_SIDE:
             raise Refused(
@@ -241,7 +241,7 @@ def _sides_of(topology: Topology) -> Iterator[tuple[int, ...]]:
 
 
 def _grid(topology: Topology, sides: tuple[int, ...]) -> Grid | None:
-    """Return the network as a grid with the given sides; None if its links are not those of the grid."""
+    """Return the network as a grid with the given sides; None if its links are not the links of this grid."""
     port = np.empty((topology.nodes, 2 * len(sides)), np.int8)
     closed, forward = [], []
     for i, side in enumerate(sides):
@@ -304,7 +304,7 @@ def romm(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 
 def _route_count(sides: tuple[int, ...], closed: tuple[bool, ...], forward: tuple[bool, ...]) -> int:
-    """Upper bound of the number of routes to all relative addresses: the product over dimensions of Σ (hops + 1)."""
+    """Return an upper bound of the routes to all relative addresses: the product over dimensions of Σ (hops + 1)."""
     count = 1
     for side, ring, one_way in zip(sides, closed, forward):
         offsets = np.arange(side) if ring else np.arange(1 - side, side)
@@ -369,7 +369,7 @@ def _sides(routing: str, topology: Topology) -> tuple[int, ...]:
 
 
 def _turn_model(routing: str, topology: Topology, first: Iterable[tuple[int, bool]], split: str) -> LayeredRouting:
-    """Shortest paths in two phases: all hops in the directions `first`, then all other hops.
+    """Return shortest paths in two phases: all hops in the directions `first`, then all other hops.
 
     first   directions of the first phase: (dimension, whether +)
     """

@@ -55,7 +55,7 @@ def on_faulty(routing: Routing, topology: Topology) -> Routing:
 
 
 def as_far_as_joined(routing: Routing) -> Routing:
-    """Mark as lost, in a routing by shortest paths, the pairs that faults or non-forwarding hosts cut off."""
+    """Mark pairs as lost that faults or non-forwarding hosts cut off, in a routing by shortest paths."""
     topology = routing.topology
     if not isinstance(routing, LayeredRouting) or routing.lost is not None:
         return routing
@@ -69,7 +69,7 @@ def for_pairs(routing: Routing, pairs: np.ndarray) -> Routing:
     """Restrict a routing to the given pairs of nodes; all other pairs have no route.
 
     pairs   int64[P], ascending, source · N + destination; includes a node paired with itself only if the node sends
-            packets to itself by way of a random node
+            packets to itself through a random node
     Raises BadInput for a routing of two passes, unless `pairs` holds all pairs of different nodes.
     """
     topology, nodes = routing.topology, routing.topology.nodes
@@ -142,7 +142,7 @@ def _blocks(topology: Topology) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _by_pairs(routing: SourceRouting, moves: Moves, lost: np.ndarray | None = None) -> SourceRouting:
-    """Return the routing with one key for each pair of nodes, and only those routes whose links exist in `moves`.
+    """Return the routing with one key for each pair of nodes, and only with routes whose links exist in `moves`.
 
     lost   int64[L]  pairs that get a route of no hops, as do pairs whose routes are all broken; None if there are none
     """
@@ -182,7 +182,7 @@ def _by_pairs(routing: SourceRouting, moves: Moves, lost: np.ndarray | None = No
 
 
 def _arrives(moves: Moves, source: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
-    """bool[R]: whether every hop of each route exists in `moves`."""
+    """Return whether every hop of each route exists in `moves`, bool[R]."""
     at, going = source.copy(), np.ones(len(source), bool)
     for run in range(direction.shape[1]):
         left = hops[:, run]
@@ -202,7 +202,7 @@ def _layered(routing: LayeredRouting, topology: Topology) -> LayeredRouting:
 
 
 def _apart(routing: LayeredRouting, whole: LayeredRouting | None) -> np.ndarray:
-    """int64[L], ascending: pairs of nodes with terminals without a path, or with a longer path than in `whole`."""
+    """Return pairs of nodes with terminals whose path is missing, or longer than in `whole`: int64[L], ascending."""
     topology = routing.topology
     goals = np.unique(topology.terminals).astype(np.int64)
     step, lost = max(1, STATES // len(routing.states)), [np.zeros(0, np.int64)]

@@ -39,7 +39,7 @@ class Moves:
 
     @cached_property
     def next(self) -> np.ndarray:
-        """int32[N, D]: the node that each direction leads to, −1 = no link."""
+        """The node to which each direction leads, int32[N, D]; −1 = no link."""
         to = np.take_along_axis(self.topology.ports, np.maximum(self.port, 0).astype(np.int64), axis=1)
         return np.where(self.port == NO_PORT, np.int32(NO_PORT), to)
 
@@ -159,13 +159,13 @@ class LayeredRouting:
     """Shortest paths in a graph of states over the nodes of the network.
 
     topology  the network
-    states    int32[S, Q]   state that each arc leads to, −1 = no arc
+    states    int32[S, Q]   state to which each arc leads, −1 = no arc
     port      int16[S, Q]   port of node[s] that the arc uses; −1: the packet stays at the node, as on arcs to `finish`
     node      int32[S]      node of each state
     start     int32[N]      state of a packet that enters the network at each node
     finish    int32[N]      state of a packet that has arrived at each node
     extra     int           number of arcs per path on which the packet stays at a node: hops = distance − extra
-    split     "paths": equal shares of all shortest paths; "next-hops": in each state, of all arcs that lead nearer
+    split     "paths": all shortest paths have equal shares; "next-hops": in each state, all arcs that lead nearer have
     lost      int64[L]      pairs of nodes, as in `SourceRouting`, whose packets take none of these paths; None for none
     """
 
@@ -188,7 +188,7 @@ class LayeredRouting:
 def in_two_phases(
     topology: Topology, first: np.ndarray, turn: np.ndarray, second: np.ndarray, split: str
 ) -> LayeredRouting:
-    """Shortest paths in two phases with different hops, such as up and then down.
+    """Return shortest paths in two phases with different hops, such as up and then down.
 
     first, turn, second   bool[N, P]  hops of the first phase; hops that begin the second phase; hops within the second
     split                 paths or next_hops
@@ -211,7 +211,7 @@ def in_two_phases(
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveRouting:
-    """Any link that leads nearer, chosen hop by hop; if all such links are busy, the next hop of the escape routing.
+    """A routing by any link that leads nearer, chosen hop by hop; if all such links are busy, by the escape's next hop.
 
     escape   routing of the escape virtual channels; it has one route per key, on which every hop leads nearer
     """
@@ -277,7 +277,7 @@ class TableRouting:
 
     @cached_property
     def many(self) -> np.ndarray:
-        """int64[C]: number of rows of each configuration."""
+        """Number of rows of each configuration, int64[C]."""
         return np.diff(self.rows)
 
     @cached_property
@@ -313,7 +313,7 @@ class TableRouting:
         return total
 
     def entries(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-        """int64[B]: the configuration in which packets of each pair of nodes, int[B], start; −1 if they have arrived.
+        """Return the configuration in which packets of each pair, int[B], start, int64[B]; −1 if already arrived.
 
         Raises BadInput if the table does not route a pair of different nodes.
         """
@@ -335,7 +335,7 @@ Routing = SourceRouting | LayeredRouting | TableRouting
 
 
 def port_to(topology: Topology, neighbour: np.ndarray) -> np.ndarray:
-    """int8[N]: the port that leads from each node to `neighbour`, int32[N]; −1 = no link."""
+    """Return the port that leads from each node to `neighbour`, int32[N], as int8[N]; −1 = no link."""
     leads = topology.ports == neighbour.reshape(-1, 1)
     return np.where(leads.any(axis=1), leads.argmax(axis=1), NO_PORT).astype(np.int8)
 

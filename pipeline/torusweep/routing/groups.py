@@ -1,6 +1,6 @@
-"""Routing on networks of groups: minimal, by way of a random group, or whichever of the two is less busy.
+"""Routing on networks of groups: minimal, through a random group, or whichever of the two is less busy.
 
-Minimal routing has at most one hop between groups. Valiant's routing sends each packet by way of a random group.
+Minimal routing has at most one hop between groups. Valiant's routing sends each packet through a random group.
 
 For adaptive routings, which choose between minimal and Valiant's routes, this module has the routes but not the choice.
 A dependency graph contains all these routes. The choice depends on queues, so adaptive routings have no expected loads.
@@ -34,7 +34,7 @@ DECIDING = 3  # state of a packet on its minimal route that may still leave it
 
 
 def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
-    """Take shortest paths with at most one hop between groups: to a router linked to the goal's group, over, and on.
+    """Take shortest paths with at most one hop between groups: to a router linked to the destination's group, and on.
 
     A path with two hops between groups may be shorter; minimal also takes such paths.
 
@@ -65,9 +65,9 @@ def groups_of(routing: str, topology: Topology) -> Grouped:
 
 
 def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting:
-    """Send each packet by way of a random group, on the paths of by_group both before and after it.
+    """Send each packet through a random group, on the paths of by_group both before and after it.
 
-    The group is chosen uniformly; it is neither the source's nor the destination's, which would mean the direct path.
+    The group is chosen uniformly among groups without the source and the destination, which would mean the direct path.
     The packet takes a shortest path to any router of the group, and goes on from there. Packets within a group, and
     all packets of a network of two groups, take by_group's paths.
 
@@ -82,7 +82,7 @@ def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting
 
 
 def check_detours(routing: str, topology: Topology) -> Grouped:
-    """Return the groups of a network. Raises Refused if there would be too many routes by way of a third group.
+    """Return the groups of a network. Raises Refused if there would be too many routes through a third group.
 
     Raises BadInput for a network without groups.
     """
@@ -97,7 +97,7 @@ def check_detours(routing: str, topology: Topology) -> Grouped:
 
 
 def rows_onwards(minimal: LayeredRouting) -> TableRows:
-    """Return the rows of by_group, with packets in state BEFORE, and in BEFORE + 1 after the hop between groups."""
+    """Return by_group's rows. The packet's state is BEFORE, and BEFORE + 1 after the hop between groups."""
     nodes = minimal.topology.nodes
     return joined(list(layered_rows(minimal, BEFORE + np.arange(3 * nodes) // nodes)))
 
@@ -109,7 +109,7 @@ def near_rows(onwards: TableRows, shape: Grouped) -> TableRows:
 
 
 def from_before(onwards: TableRows, chosen: np.ndarray, state: int, following: int) -> TableRows:
-    """Copy those of the `chosen` rows, bool[R], that are in state BEFORE, and put the copies into another state.
+    """Copy the `chosen` rows, bool[R], that are in state BEFORE, and put the copies into another state.
 
     following   state after a hop, in place of BEFORE
     """
@@ -133,7 +133,7 @@ def from_before(onwards: TableRows, chosen: np.ndarray, state: int, following: i
 class _Steps(NamedTuple):
     """Hops on shortest paths from every node to every other group, int64[A] each.
 
-    at, group   node that the packet leaves, and group that it goes to
+    at, group   node that the packet leaves, and group to which it goes
     port        port of the node through which it leaves
     following   state of the packet after the hop: BEFORE once it has entered the group
     weight      float64[A]  weight of the hop among all hops from the node to the group
@@ -147,7 +147,7 @@ class _Steps(NamedTuple):
 
 
 def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray]) -> Iterator[TableRows]:
-    """Yield the rows that lead packets, once they have chosen a random third group, into that group, in state BEFORE.
+    """Yield the rows that lead packets into a random third group after they have chosen it, in state BEFORE.
 
     drawn   maps a state to the nodes, int64[·], at which packets in that state choose a group
     """
@@ -181,7 +181,7 @@ def _steps(minimal: LayeredRouting, shape: Grouped) -> _Steps:
 
 
 def into_groups(minimal: LayeredRouting, shape: Grouped) -> LayeredRouting:
-    """Shortest paths to any node of a group. The states are the nodes, then the groups, each at its first node."""
+    """Return shortest paths to any node of a group. States are the nodes, then the groups, each at its first node."""
     topology, ports = minimal.topology, minimal.topology.ports
     everyone, groups = np.arange(topology.nodes, dtype=np.int32), np.arange(shape.groups, dtype=np.int32)
     within = np.int32(topology.nodes) + groups

@@ -26,7 +26,7 @@ Tie = Annotated[
 
 
 def gate_phases(hierarchy: Hierarchy, level: int) -> tuple[int, int]:
-    """Phases of a packet on its way to a gate of a level: (phase in its source's module, phase in a later module)."""
+    """Return the phases of a packet on its way to a level's gate: (in its source's module, in a later module)."""
     first = 2 * (hierarchy.levels - level)
     return first, first + 1
 
@@ -82,7 +82,7 @@ def _moves(topology: Topology, hierarchy: Hierarchy) -> Moves:
 
 @dataclass
 class _Runs:
-    """Runs of K routes, in order: an array [K] per run in each list; tied: whether both ways round are equally long."""
+    """Runs of K routes, in order: an array [K] per run in each list. tied: whether both ways are equally long."""
 
     direction: list[np.ndarray] = field(default_factory=list)
     hops: list[np.ndarray] = field(default_factory=list)
@@ -147,7 +147,7 @@ class _Router:
 
     @cached_property
     def relative(self) -> np.ndarray:
-        """int64[n, n]: the relative digit from each source digit (row) to each destination digit (column)."""
+        """The relative digit from each source digit (row) to each destination digit (column), int64[n, n]."""
         n = self.hierarchy.n
         apart = np.arange(n)[None, :] - np.arange(n)[:, None]
         return apart % n + (2 * apart == -n) * (n // 2 if self.base > n else 0)
@@ -209,7 +209,7 @@ class _Router:
         return digits
 
     def nearest(self, at: Sequence[np.ndarray], gates: np.ndarray, first: np.ndarray) -> np.ndarray:
-        """int64[K]: the corner whose gate of dimension `first` is nearest to the place `at`."""
+        """Return the corner whose gate of dimension `first` is nearest to the place `at`, int64[K]."""
         if gates.shape[1] == 1:
             return np.zeros(first.shape, np.int64)
         away = np.zeros((gates.shape[1], len(first)), np.int16)

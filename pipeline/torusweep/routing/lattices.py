@@ -47,7 +47,7 @@ def along_axes(topology: Topology, shape: Lattice, names: Sequence[str]) -> Move
 
 
 def address(shape: Lattice, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-    """int64[…]: number of the address destination − source modulo the lattice. NumPy or CuPy arrays are broadcast."""
+    """Return the address destination − source modulo the lattice, as a number, int64[…]. Arrays are broadcast."""
     return shape.number([b - a for a, b in zip(shape.digits(source), shape.digits(destination))])
 
 

@@ -70,7 +70,7 @@ def route_hops(moves: Moves, source: np.ndarray, runs: Runs, classes: np.ndarray
 
 
 def crosses(moves: Moves, at: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
-    """bool[R]: whether a run of `hops` hops in `direction` from each node `at` crosses a dateline."""
+    """Return whether a run of `hops` hops in `direction` from each node `at` crosses a dateline, bool[R]."""
     crossed = np.zeros(len(at), bool)
     for hop in range(int(hops.max(initial=0))):
         on = hop < hops
@@ -80,7 +80,7 @@ def crosses(moves: Moves, at: np.ndarray, direction: np.ndarray, hops: np.ndarra
 
 
 def _first(runs: Runs) -> list[np.ndarray]:
-    """Return the same runs, int64[R, L + 1] each, with each row's empty runs moved to its end and one more added."""
+    """Return the runs, int64[R, L + 1] each, with a row's empty runs, and one more empty run, at its end."""
     order = np.argsort(runs.hops == 0, axis=1, kind="stable")
     return [
         np.hstack([np.take_along_axis(array, order, axis=1), np.zeros((len(order), 1), array.dtype)]).astype(np.int64)
@@ -121,7 +121,7 @@ class RouteTable:
         return self.routes.hops
 
     def key_index(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-        """int64[B]: index of each pair's key among the keys in the table. Makes the routes of these keys if needed."""
+        """Return the index of each pair's key among the table's keys, int64[B]. Makes these keys' routes if needed."""
         key = self.routing.key(source.astype(np.int64), destination.astype(np.int64))
         if self.whole:
             return key
@@ -140,7 +140,7 @@ class RouteTable:
         return PairRoutes(pair, row.astype(np.int32), self.routes.weight[row])
 
     def sample(self, source: np.ndarray, destination: np.ndarray, word: np.ndarray) -> np.ndarray:
-        """int32[B]: the row of one route of each pair, drawn by weight with the random words uint32[B]."""
+        """Draw one route of each pair by weight, with random words uint32[B]. Return its row, int32[B]."""
         index = self.key_index(source, destination)
         first, last = self.routes.first[index], self.routes.first[index + 1]
         row = first.copy()
@@ -171,7 +171,7 @@ def whole_weights(routes: Routes) -> tuple[np.ndarray, int] | None:
 
 
 def links_of_arcs(routing: LayeredRouting) -> np.ndarray | None:
-    """int8[S, Q] or int32[S, Q]: the number of parallel links of every arc between states; None if all have one."""
+    """Return the number of parallel links of every arc between states, int8 or int32[S, Q]; None if all have one."""
     capacity = routing.topology.capacity
     if capacity is None or routing.plain:
         return capacity
@@ -212,9 +212,9 @@ def shortest_paths(
 class PathSteps(NamedTuple):
     """Arcs of shortest paths, int64[A] each.
 
-    state, then   state that the arc leaves, and state that it leads to
+    state, then   state that the arc leaves, and state to which it leads
     arc           index of the arc among the arcs of its state
-    goal          index of the destination among the requested ones
+    goal          index of the destination among the requested destinations
     weight        float64[A]: number of shortest paths over the arc, or, in a split by next hops, of parallel links
     """
 

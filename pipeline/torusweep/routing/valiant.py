@@ -1,4 +1,4 @@
-"""Valiant's routing by way of a random node: no traffic pattern is worse than two uniform ones."""
+"""Valiant's routing through a random node: no traffic pattern is worse than two uniform patterns."""
 
 from __future__ import annotations
 

@@ -59,9 +59,9 @@ def weighted(topology: Topology, by: By = "weight") -> TableRouting:
 
 
 def _costs(topology: Topology, by: str) -> np.ndarray:
-    """Cost of each link, [N, P], as a whole number of a common unit; 0 = no link.
+    """Return each link's cost, [N, P], as a whole number of a common unit; 0 = no link.
 
-    The dtype is int64 if float64 holds the cost of every path exactly, else object, with Python's integers.
+    The dtype is int64 if float64 holds the cost of every path exactly, otherwise object, with Python's integers.
     """
     given, present = topology.weight if by == "weight" else topology.latency, topology.ports != NO_PORT
     if given is None and by == "weight":
@@ -89,7 +89,7 @@ def _costs(topology: Topology, by: str) -> np.ndarray:
 
 
 def _least_costs(topology: Topology, cost: np.ndarray, goals: np.ndarray) -> np.ndarray:
-    """[B, N], with the dtype of `cost`: the least cost of a path from every node to each goal; −1 without a path."""
+    """Return the least cost of a path from every node to each goal, [B, N] in `cost`'s dtype; −1 without a path."""
     (tail, _, port), parted = topology.arcs, split(topology)
     into, of_arc = parted.ports[tail, port], cost[tail, port]
     order = np.lexsort((of_arc, tail, into))  # the cheapest of several links between two nodes first
@@ -111,7 +111,7 @@ def _least_costs(topology: Topology, cost: np.ndarray, goals: np.ndarray) -> np.
 
 
 def _from(before: list[list[tuple[int, int]]], start: int) -> list[int]:
-    """Least cost of a path from each node to `start`, as Python integers; −1 without a path (Dijkstra 1959)."""
+    """Return the least cost of a path from each node to `start`, in Python integers; −1 without one (Dijkstra 1959)."""
     found, waiting = [-1] * len(before), [(0, start)]
     while waiting:
         spent, node = heapq.heappop(waiting)
@@ -124,7 +124,7 @@ def _from(before: list[list[tuple[int, int]]], start: int) -> list[int]:
 
 
 def _rows(topology: Topology, cost: np.ndarray, goals: np.ndarray, away: np.ndarray) -> TableRows:
-    """Table rows for the links on paths of least cost from every node to each goal.
+    """Return table rows for the links on paths of least cost from every node to each goal.
 
     away   [B, N]   least cost from every node to each goal. The weight of a row is its number of parallel links
     """

@@ -1,1 +1,1 @@
-"""Availability: how measures of a network are distributed if randomly drawn links, routers or cubes fail."""
+"""Availability: the distribution of a network's measures if randomly drawn links, routers or cubes fail."""

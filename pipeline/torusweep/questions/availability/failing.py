@@ -84,7 +84,7 @@ FAILS: dict[str, Callable[[Topology], tuple[Parts, np.ndarray]]] = {
 
 
 def fails_of(names: Iterable[str]) -> list[str]:
-    """The given kinds of parts without repetitions. Raises BadInput for a name that is not in FAILS."""
+    """Return the given kinds of parts without repetitions. Raises BadInput for a name that is not in FAILS."""
     found = list(dict.fromkeys(names))
     for name in found:
         if name not in FAILS:
@@ -93,7 +93,7 @@ def fails_of(names: Iterable[str]) -> list[str]:
 
 
 def cube_count(spelling: str, plan: Plan) -> int:
-    """Number of cubes of a network. Raises BadInput for a network without cubes."""
+    """Return the number of cubes of a network. Raises BadInput for a network without cubes."""
     family = family_of(spelling)
     if family in PODS:
         return plan.radices[-1]
@@ -111,7 +111,7 @@ def cube_count(spelling: str, plan: Plan) -> int:
 
 
 def cube_of_node(spelling: str, plan: Plan) -> np.ndarray:
-    """int64[N]: cube of each node. In a pod it is the last digit, in a grid a block with 4 nodes along each axis."""
+    """Return each node's cube, int64[N]: its last digit in a pod, in a grid a block with 4 nodes along each axis."""
     cube_count(spelling, plan)
     digits = addresses(plan.radices)
     if family_of(spelling) in PODS:
@@ -120,7 +120,7 @@ def cube_of_node(spelling: str, plan: Plan) -> np.ndarray:
 
 
 def most_parts(plan: Plan, spelling: str, fails: str) -> int:
-    """Upper bound of the number of parts that can fail; parallel links count once. Raises BadInput as `cube_count`."""
+    """Return an upper bound of the parts that can fail; parallel links count once. Raises as `cube_count` does."""
     if fails == "cubes":
         return cube_count(spelling, plan)
     return plan.nodes if fails == "routers" else plan.nodes * plan.degree // (1 if plan.directed else 2)
@@ -134,7 +134,7 @@ def check_count(failing: Failing, fails: str, failures: int | None, spelling: st
 
 
 def left_after(topology: Topology, failing: Failing, failures: Failures, draw: int) -> tuple[np.ndarray, np.ndarray]:
-    """(int32[N, P]: number of remaining parallel links of each channel; bool[N]: which nodes work) after a draw."""
+    """Return, after a draw, each channel's remaining parallel links, int32[N, P], and which nodes work, bool[N]."""
     parts, (start, part) = failing.parts, failures
     failed = part[start[draw] : start[draw + 1]]
     member = np.concatenate([parts.member[:0], *(parts.member[parts.start[m] : parts.start[m + 1]] for m in failed)])
@@ -152,7 +152,7 @@ def left_after(topology: Topology, failing: Failing, failures: Failures, draw: i
 def outcomes_of(
     topology: Topology, failing: Failing, failures: Failures, options: How, *, distances: bool
 ) -> tuple[Outcomes, np.ndarray]:
-    """(outcome of each draw; bool[D]: whether all surviving terminals reach each other, and at least one survives).
+    """Return the outcome of each draw, and bool[D]: whether a terminal survives and all survivors reach each other.
 
     If hosts forward nothing, draws are examined one by one, always with distances. `largest` then is the largest number
     of terminals that a terminal reaches and is reached from, including itself.

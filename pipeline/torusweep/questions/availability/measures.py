@@ -86,7 +86,7 @@ class DrawSize(NamedTuple):
 
     @property
     def pairs(self) -> float:
-        """Number of pairs of a node with terminals and a channel."""
+        """Number of pairs that consist of a node with terminals and a channel."""
         return float(self.sources) * self.channels
 
 
@@ -98,10 +98,10 @@ def size_of(topology: Topology) -> DrawSize:
 class Measure(NamedTuple):
     """A group of measures that are computed by one function.
 
-    values   the function of the draws that returns the values
+    values   function of the draws that returns the values
     names    names of the measures in QUANTITIES
     seconds  approximate seconds of a draw on one core; None if all draws can be measured in little time
-    costly   whether a sample of the draws is measured, as many as SECONDS allows; if not, as many as PATIENCE allows
+    costly   True: a sample is measured, with as many draws as SECONDS allows; False: as many draws as PATIENCE allows
     """
 
     values: Callable[[Survivors], Values]
@@ -116,7 +116,7 @@ class Measure(NamedTuple):
         return f"{said} Of a sample of the draws." if self.seconds is not None and self.costly else said
 
     def draws(self, size: DrawSize, most: int, sample: int | None) -> int:
-        """Number of draws to measure, at most `most`; 0 if even FEWEST take too long. sample: the user's number."""
+        """Return the number of draws to measure, at most `most`, or `sample` as the user wants; 0 if too slow."""
         if self.seconds is None:
             return most
         if self.costly and sample is not None:
@@ -215,7 +215,7 @@ def minimal_rerouting(found: Survivors) -> Values:
 
 
 def _of_connected(found: Survivors, of_draw: Callable[[int], float]) -> np.ndarray:
-    """float64[D]: `of_draw(draw)` for each draw after which all terminals are connected; nan for other draws."""
+    """Return `of_draw(draw)`, float64[D], for each draw that leaves all terminals connected; nan for other draws."""
     threads = 1 if found.options.backend == "cupy" else thread_count(found.options.threads)  # a GPU is shared
     values = np.full(len(found.connected), np.nan)
     chosen = np.flatnonzero(found.connected)
@@ -228,7 +228,7 @@ def _network(found: Survivors, draw: int) -> Topology:
 
 
 def _layers_seconds(size: DrawSize) -> float:
-    """Estimate the seconds that `minimal_rerouting` takes for a draw to find each pair's path and search for cycles."""
+    """Estimate the seconds of a draw of `minimal_rerouting`: to find each pair's path, and to search for cycles."""
     return 2e-3 + 4e-9 * (3.0 * size.sources**2) ** 1.5
 
 

@@ -62,7 +62,7 @@ class Summary(NamedTuple):
 
 
 def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) -> Summary:
-    """Mean and quantiles of a measure's values after the draws.
+    """Return mean and quantiles of a measure's values after the draws.
 
     values      float64[D]: value after each draw; at least one
     weight      float64[D]: probability of each draw, if the draws are all combinations; None for a random sample
@@ -70,7 +70,7 @@ def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) 
 
     The q-quantile is the least value that at least a share q of the draws does not exceed. Intervals from a sample are
     Wilson's (1927) for a proportion, Student's t for another mean (None if all values are equal, because these tell
-    nothing of rarer ones), and order statistics for quantiles (David & Nagaraja 2003, sec. 7.1) of any distribution.
+    nothing of rarer values), and order statistics for quantiles (David & Nagaraja 2003, sec. 7.1) of any distribution.
     """
     order = np.argsort(values, kind="stable")
     alike = bool(values[order[-1]] - values[order[0]] <= ROUNDING * abs(values[order[-1]]))
@@ -93,7 +93,7 @@ def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) 
 
 
 def wilson(share: float, number: int) -> tuple[float, float]:
-    """95 % interval of a probability (Wilson 1927, no continuity correction). share: share of draws with the event."""
+    """Return the 95 % interval of a probability (Wilson 1927). share: share of the `number` draws with the event."""
     z = float(scipy.special.ndtri((1 + CONFIDENCE) / 2))
     middle = share + z * z / (2 * number)
     half = z * sqrt(share * (1 - share) / number + z * z / (4 * number * number))
@@ -103,7 +103,7 @@ def wilson(share: float, number: int) -> tuple[float, float]:
 
 
 def _quantile(ordered: np.ndarray, q: float) -> IntervalEstimate:
-    """The q-quantile of sorted values, with an interval whose ends are two of the values.
+    """Return the q-quantile of sorted values, with an interval whose ends are two of the values.
 
     Let B be binomial with `number` trials of probability q. The value of rank r (from 1) exceeds the distribution's
     quantile with probability at most P(B < r), and is below the quantile with probability at most P(B ≥ r).
@@ -158,7 +158,7 @@ def availability_rows(topology: Topology, request: AvailabilityRequest, options:
 
 
 def survivors(topology: Topology, failing: Failing, failures: Failures, options: How) -> Survivors:
-    """The draws of failures, each with whether its surviving terminals reach each other."""
+    """Return the draws of failures, and whether the surviving terminals of each draw reach each other."""
     outcomes, connected = outcomes_of(topology, failing, failures, options, distances=False)
     return Survivors(topology, failing, failures, outcomes.largest, connected, options)
 
@@ -172,7 +172,7 @@ def row_of(
     values: np.ndarray | None,
     intact: float | None,
 ) -> Row:
-    """The table's row for a quantity, as Python values without NaN.
+    """Return the table's row for a quantity, as Python values without NaN.
 
     values   float64[D]: the quantity after each draw, nan for none; None if it was not computed
     """

@@ -64,7 +64,7 @@ class AvailabilityRequest:
 
 
 def measures_of(names: Iterable[str]) -> str:
-    """The named measures as one text with commas, in the order of MEASURES. The name `all` stands for every measure.
+    """Return the named measures as one text with commas, in the order of MEASURES. `all` stands for every measure.
 
     Raises BadInput for an unknown name, or if there is no name.
     """
@@ -99,7 +99,7 @@ def _number(text: str) -> int | float:
 
 
 def failures_of(number: float | Real, text: str = "") -> tuple[int | None, float | None]:
-    """(number, None) for a whole number of failed parts, (None, number) for a probability that a part fails.
+    """Return (number, None) for a whole number of failed parts, (None, number) for a probability that a part fails.
 
     text   text from which the number was read; "" if it was given as a number
     Raises BadInput for anything else.
@@ -113,7 +113,7 @@ def failures_of(number: float | Real, text: str = "") -> tuple[int | None, float
 
 
 def memory_of(plan: Plan, request: AvailabilityRequest) -> int:
-    """Approximate bytes of memory for the network's arrays, the failed parts, and all routes if layers are measured."""
+    """Return approximate bytes for the network's arrays, the failed parts, and all routes if layers are measured."""
     most = plan.nodes * max(plan.degree, 1)
     failed: float = min(request.failures or 0, most)
     if request.probability is not None:
@@ -149,7 +149,7 @@ class Draws(NamedTuple):
         return len(self.failures.start) - 1
 
     def failed(self, draw: int) -> np.ndarray:
-        """int32: numbers of the parts that fail in a draw."""
+        """Return the numbers of the parts that fail in a draw, int32."""
         start, part = self.failures
         return part[start[draw] : start[draw + 1]]
 
@@ -182,7 +182,7 @@ def draws_of(parts: int, request: AvailabilityRequest, most: int) -> Draws:
 
 
 def _few(parts: int, request: AvailabilityRequest, most: int) -> bool:
-    """Whether there are at most `most` combinations of failed parts, so that all can be listed."""
+    """Return whether there are at most `most` combinations of failed parts, so that all can be listed."""
     if request.failures is None:
         return request.probability in (0, 1) or parts < most.bit_length()
     fewer = min(request.failures, parts - request.failures)  # there are 2^fewer combinations, or more
@@ -198,7 +198,7 @@ def _expect_room(failed: float, request: AvailabilityRequest) -> None:
 
 
 def _all_subsets(parts: int, probability: float) -> Draws:
-    """All possible sets of failed parts, each with its probability."""
+    """Return all possible sets of failed parts, each with its probability."""
     if probability in (0, 1):
         failed = np.full((1, parts), probability == 1)
     else:
@@ -215,6 +215,6 @@ def _all(ways: int) -> str:
 
 
 def _about(parts: int, failures: int) -> str:
-    """Number of combinations of the failed parts, in words."""
+    """Return the number of combinations of the failed parts, in words."""
     digits = (lgamma(parts + 1) - lgamma(failures + 1) - lgamma(parts - failures + 1)) / log(10)
     return f"{comb(parts, failures):,}" if digits < DRAWS_MOST_DIGITS else f"about 10^{digits:.0f}"

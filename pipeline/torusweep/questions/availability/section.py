@@ -28,7 +28,7 @@ X_TITLES = {"failures": "failed {} at a time", "probability": "probability that 
 
 
 def section(tables: Tables) -> Chapter | None:
-    """A chart for each kind of part and measure with several numbers of failures, and a table; None without rows."""
+    """Return a chapter: a chart for each kind of part and measure with several numbers of failures, and a table."""
     asked = tables.get("availability", ())
     rows = [row for row in asked if row["mean"] is not None and row["measure"] in QUANTITIES]
     if not rows:
@@ -46,7 +46,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _labels(rows: Iterable[Record]) -> dict[str, str]:
-    """Spelling of a network → its label, for the networks whose label no other network has."""
+    """Return spelling → label for the networks whose label no other network has."""
     labels = {row["topology"]: row["label"] for row in rows if row["label"]}
     often = Counter(labels.values())
     return {topology: label for topology, label in labels.items() if often[label] == 1}
@@ -76,7 +76,7 @@ FIELDS = fields(
 
 
 def _worth(rows: Sequence[Record]) -> str:
-    """A sentence on how often failures disconnect terminals; "" if no row measures it."""
+    """Return a sentence on how often failures disconnect terminals; "" if no row measures it."""
     asked = [row for row in rows if row["measure"] == "connected"]
     if not asked:
         return ""
@@ -95,14 +95,14 @@ def _worth(rows: Sequence[Record]) -> str:
 
 
 def mark(row: Record, name: str) -> dict[str, Any]:
-    """Add to a row what the chart needs: the ends of its band, and its line's name (`name`, or the network if "")."""
+    """Add to a row what the chart needs: its band's ends, and its line's name (`name`, or the network if empty)."""
     ends = ("mean_low", "mean_high") if QUANTITIES[row["measure"]].proportion else ("q05", "q95")
     low, high = (row["mean"] if row[end] is None else row[end] for end in ends)
     return {**row, "line": name or row["topology"], "low": low, "high": high}
 
 
 def distribution(along: str, fails: str, measure: str, more: str = "") -> Chart:
-    """A chart of a measure's mean over the failures, with a line and a band for each network, at most six.
+    """Return a chart of a measure's mean over the failures, with a line and a band for each network, at most six.
 
     along  column of the horizontal axis: failures or probability
     more   text to add to the caption

@@ -81,7 +81,7 @@ class Availability(Records):
         return f"{self.rows[0]['topology']} after failures"
 
     def of(self, measure: str) -> list[Row]:
-        """The rows of the given measure, such as connected, diameter or mean_distance."""
+        """Return the rows of the given measure, such as connected, diameter or mean_distance."""
         return [row for row in self.rows if row["measure"] == measure]
 
     def print(self, console: Console, computed_by: str) -> None:

@@ -58,12 +58,12 @@ class Simulated(NamedTuple):
         return self.cycles / self.size
 
     def difference(self, cycles_per_flit: float) -> float:
-        """Relative excess of the simulated over the computed time, in which a pipeline's first piece goes alone."""
+        """Return the relative excess of the simulated over the computed time; a pipeline's first piece goes alone."""
         alone = cycles_per_flit if self.alone is None else self.alone
         return self.cycles_per_flit / (cycles_per_flit + (alone - cycles_per_flit) / self.pieces) - 1
 
     def columns(self) -> dict[str, Any]:
-        """The simulated time as columns of a row."""
+        """Return the simulated time as columns of a row."""
         numbers = {"simulated_cycles": self.cycles, "simulated_flits": self.size, "simulated_pieces": self.pieces}
         return {**numbers, "simulated_alone": self.alone}
 
@@ -109,7 +109,7 @@ def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
 
 
 def _in_steps(schedule: Schedule, flits: int) -> Workload:
-    """The workload of a schedule in steps. Messages are cut into packets; local messages of the ranks end each step."""
+    """Return the workload of a schedule in steps: messages cut into packets; local messages of ranks end each step."""
     step, source, destination, units = messages_of(schedule)
     ranks, steps = len(schedule.node), schedule.steps
     whole = units.astype(np.int64) * flits
@@ -137,12 +137,12 @@ def _in_steps(schedule: Schedule, flits: int) -> Workload:
 
 
 def _pieces(schedule: Schedule, flits: int) -> int:
-    """Number of pieces of every chunk in a pipeline: equal for all chunks, with at least a packet in each piece."""
+    """Return the number of pieces of every chunk in a pipeline: equal for all chunks, so that each has a packet."""
     return max(1, int(schedule.size.min()) * flits // PACKET_FLITS)
 
 
 def _in_pieces(schedule: Schedule, flits: int) -> Workload:
-    """The workload of a pipeline: a message for each piece of each transfer, sent when its source has the piece."""
+    """Return the workload of a pipeline: a message for each piece of a transfer, sent when its source has the piece."""
     pieces = _pieces(schedule, flits)
     transfer, piece = np.divmod(np.arange(pieces * len(schedule.step)), pieces)
     order = np.argsort(schedule.step[transfer] + piece, kind="stable")  # the next piece follows one step later
@@ -170,7 +170,7 @@ def _workload(columns: np.ndarray, waits: np.ndarray, ranks: int) -> Workload:
 def _waits(
     step: np.ndarray, source: np.ndarray, destination: np.ndarray, content: np.ndarray, ranks: int
 ) -> np.ndarray:
-    """int64[S, 2]: (message, earlier message that brings the same content to the message's source)."""
+    """Return pairs (message, earlier message that brings the same content to the message's source), int64[S, 2]."""
     key, needed = content * ranks + destination, content * ranks + source
     order = np.argsort(key, kind="stable")  # by content and destination, then by time
     first, last = (np.searchsorted(key[order], needed, side) for side in ("left", "right"))
@@ -186,7 +186,7 @@ Row = dict[str, Any]
 
 
 class Timing(NamedTuple):
-    """What is needed to compute times: sizes of the data in bytes, and bandwidth and latency of the links."""
+    """Inputs for computing times: sizes of the data in bytes, and bandwidth and latency of the links."""
 
     sizes: list[int]
     speed: LinkSpeed
@@ -225,7 +225,7 @@ def compared(
     bounds  bounds of the operation on the network, from `optimum`
     every   whether to raise BadInput for an algorithm that is not defined for the network, instead of leaving it out
     flits   flits of each equal part of the data in a simulation; None for no simulation
-    found   function that is called with a line of text on the bound and on each algorithm, as soon as it is known
+    found   function that is called with a line of text on the bound and on each algorithm, as soon as each is known
     returns (rows: the best of all, then the algorithms, fastest first; algorithm → why it has no row or simulation)
     """
     found = found or (lambda line: None)
@@ -252,7 +252,7 @@ def compared(
 
 
 def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
-    """Columns with time and bandwidths for each size. If `cost` is None, times are the least that the bound allows."""
+    """Return columns with time and bandwidths for each size. Without `cost`, times are the bound's least times."""
     if timing is None:
         return {}
     share = row["bus_bandwidth"] / row["algorithm_bandwidth"] if row["algorithm_bandwidth"] else None
@@ -273,7 +273,7 @@ def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
 
 
 def attaining(network: Topology, bounds: Optimum, rows: Sequence[Row], left_out: Mapping[str, str]) -> list[str]:
-    """Names of algorithms that attain the optimum, measured or by theorem; [] if no known algorithm does.
+    """Return names of algorithms that attain the optimum, as measured or by theorem; [] if no known algorithm does.
 
     By theorem, `trees` attains the bound that a packing of trees proves if each node has a terminal.
     """
@@ -287,6 +287,6 @@ def attaining(network: Topology, bounds: Optimum, rows: Sequence[Row], left_out:
 
 
 def together(network: Topology, left_out: Mapping[str, str]) -> str:
-    """The reasons why no algorithm is defined for a network, on one line, each reason once."""
+    """Return the reasons why no algorithm is defined for a network, on one line, each reason once."""
     plain = (reason.removeprefix(f"algorithm {name} on {network.spelling}: ") for name, reason in left_out.items())
     return "; ".join(dict.fromkeys(plain))

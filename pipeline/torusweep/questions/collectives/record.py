@@ -20,7 +20,7 @@ from torusweep.questions.collectives.columns import COLLECTIVES
 def collective_record(
     topology: Topology, operation: str, algorithm: str, root: int = 0, *, use_symmetry: bool = True
 ) -> dict[str, Any]:
-    """The row of an algorithm, or of OPTIMUM. If it has no time, the row has nulls and, as its method, the reason."""
+    """Return the row of an algorithm, or of OPTIMUM. Without a time, it has nulls, and the reason as its method."""
     try:
         best = best_known(topology, operation, root=root, use_symmetry=use_symmetry)
     except BadInput as refusal:
@@ -43,7 +43,7 @@ def record_of(
     cost: AlgorithmCost | None,
     method: str,
 ) -> dict[str, Any]:
-    """Make a row of Python values without NaN. best, cost: bound and time of the algorithm, None if there is none."""
+    """Make a row of Python values without NaN. best, cost: bound and time of the algorithm, or None."""
     terminals = len(topology.terminals)
     cycles = cost.cycles if cost else best.attained if best and algorithm == OPTIMUM else None
     bound = best.bound if best else None

@@ -23,7 +23,7 @@ INTRODUCTION = (
 
 
 def section(tables: Tables) -> Chapter | None:
-    """A chart for each operation that has algorithms, and a table; None if no row has a bound."""
+    """Return a chart for each operation that has algorithms, and a table; None if no row has a bound."""
     asked = tables.get("collectives", ())
     rows = [row for row in asked if row["bound"] is not None]
     if not rows:
@@ -41,7 +41,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _shares(operation: str) -> Chart:
-    """A chart of the share of the bound that each algorithm (a row) reaches on each network (a mark)."""
+    """Return a chart of the share of the bound that each algorithm (a row) reaches on each network (a mark)."""
     return Chart(
         title=f"{operation}: share of the bound",
         caption=f"{OPERATIONS[operation].meaning.capitalize()}. A mark is a network.",
@@ -58,7 +58,7 @@ def _shares(operation: str) -> Chart:
 
 
 def _proof(row: Record) -> Cell:
-    """A table cell that names the proof of a row's bound in words."""
+    """Return a table cell that names the proof of a row's bound in words."""
     if row["cut_capacity"] is not None and row["cut_nodes"] is not None:
         nodes = len(row["cut_nodes"])
         verb = "into" if row["cut_enters"] else "out of"
@@ -78,7 +78,7 @@ FIELDS = fields(
 
 
 def _worth(rows: Sequence[Record]) -> str:
-    """A sentence on the algorithm that reaches the bound, and therefore the optimum, in the most cases."""
+    """Return a sentence on the algorithm that reaches the bound, and therefore the optimum, in the most cases."""
     if not rows:
         return ""
     reached: dict[str, int] = {}

@@ -75,10 +75,10 @@ FLITS = Whole(
 class Collective(Records):
     """The answer on a collective operation: the optimum (or bound and best known time), then algorithms by their time.
 
-    Rows are of the table `collectives`, for simulated algorithms with the columns simulated_…. If sizes are given, rows
-    also have bandwidth, latency and times (seconds, bandwidths and pieces for each size). Times of the first row follow
-    from the bound without latency; no algorithm takes less. Times of a pipeline assume that all steps are always busy;
-    with few pieces it takes less.
+    Rows are of the table `collectives`; simulated algorithms also have the columns simulated_…. If sizes are given,
+    rows also have bandwidth, latency and times (seconds, bandwidths and pieces for each size). Times of the first row
+    follow from the bound without latency; no algorithm takes less. Times of a pipeline assume that all steps are always
+    busy; with few pieces it takes less.
 
     proved     (network, root, bounds with their proof)
     without    reason why no algorithm has a row; "" if some algorithm has one
@@ -155,7 +155,7 @@ def collective(
     Times are in cycles for each flit of the operation's size, as nccl-tests count it: the gathered vector for
     all_gather, each terminal's vector for other operations. A channel carries a flit a cycle in each direction; a node
     uses all its channels at once. The bound is proved by a cut, a partition or a linear program. If an algorithm
-    attains the bound, it is the optimum; otherwise the best known time is given, too.
+    attains the bound, the bound is the optimum; otherwise the best known time is given, too.
 
     Messages take shortest paths. If every node has a terminal, all shortest paths share a message equally. Otherwise
     each node splits it in proportion to the bandwidths of the links that lead nearer.
@@ -194,7 +194,7 @@ def collective(
 
 
 def _in_network(operation: str) -> str:
-    """Return the operation in which switches add up. Raises BadInput if they have nothing to add up."""
+    """Return the operation in which switches add up data. Raises BadInput unless the operation is an all-reduce."""
     if operation not in ALL_REDUCES:
         with under("in_network"):
             raise BadInput(f"expected with all_reduce only, got {operation}; switches have nothing to add up in others")
@@ -240,7 +240,7 @@ class CollectivesQuestion(Question):
         return collective_certificate(network, row["operation"], 0, optimum(network, row["operation"]))
 
     def _entry(self) -> type[NetworkChoice]:
-        """The class of an entry. Its key for the parameter `algorithms` is `algorithm`, the table's column."""
+        """Return the class of an entry. Its key for the parameter `algorithms` is `algorithm`, the table's column."""
         fields: dict[str, Any] = {one.column: field_of(one, self.command) for one in self.swept}
         return create_model(self.name.title(), __base__=NetworkChoice, __doc__=self.description, **fields)
 
@@ -271,7 +271,7 @@ class CollectivesQuestion(Question):
         return network.plan.bytes + 80 * transfers
 
     def rows(self, network: LazyNetwork, request: Any, options: How) -> list[dict[str, Any]]:
-        """The row of one algorithm. If it has no time, the row gives the reason as its method."""
+        """Return the row of one algorithm. If it has no time, the row gives the reason as its method."""
         return [
             collective_record(network.topology, request.operation, request.algorithm, use_symmetry=options.use_symmetry)
         ]

@@ -79,7 +79,7 @@ def print_collective(
 
 
 def order_in_words(network: Topology, ring: Sequence[int]) -> str:
-    """The order of the terminals in a ring, in words that follow "the terminals follow each other"."""
+    """Return the order of the terminals in a ring, in words that continue "the terminals follow each other"."""
     if list(ring) == sorted(ring):
         return "in the order of their numbers" if terminal_names(network) is None else "as the file or graph lists them"
     names = texts_of(terminal_names(network), ring) or map(str, ring)
@@ -95,7 +95,7 @@ def _share(row: Row) -> str:
 
 
 def _simulated(row: Row) -> Simulated | None:
-    """The simulated time in a row; None if the row's algorithm was not simulated."""
+    """Return the simulated time in a row; None if the row's algorithm was not simulated."""
     names = [f"simulated_{name}" for name in ("cycles", "flits", "pieces", "alone")]
     return Simulated(*(row[name] for name in names)) if names[0] in row else None
 

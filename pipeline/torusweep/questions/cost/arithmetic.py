@@ -124,7 +124,10 @@ def prices(model: CostModel, counts: Counts) -> Prices:
 
 
 def price_of_router(model: CostModel, ports: float) -> float:
-    """Price of a router. ports: number of ports of one flit a cycle. Raises BadInput if no product has enough ports."""
+    """Return the price of a router. Raises BadInput if no product has enough ports.
+
+    ports   number of ports of one flit per cycle
+    """
     router = model.router
     if not router.products:
         return max(0.0, router.fixed + router.per_port * ports)
@@ -139,7 +142,7 @@ def price_of_router(model: CostModel, ports: float) -> float:
 
 
 def _is_optical(model: CostModel, cables: Cables) -> np.ndarray:
-    """bool[G]: whether the cables of each group are optical."""
+    """Return bool[G]: whether the cables of each group are optical."""
     if model.optical is None:
         return np.zeros(len(cables.metres), bool)
     if model.electrical is None:
@@ -150,7 +153,7 @@ def _is_optical(model: CostModel, cables: Cables) -> np.ndarray:
 
 
 def _price(model: CostModel, cable: Cable | None, cables: Cables) -> np.ndarray:
-    """float64[G]: price of a cable of each group if it is of the given kind (electrical or optical)."""
+    """Return the price of a cable of each group if it is of the given kind (electrical or optical), float64[G]."""
     assert cable is not None, "a model has one kind of cables"
     units = cables.bandwidth * (model.bandwidth if cable.unit == "Gb/s" else 1.0)
     return (cable.fixed + cable.per_metre * cables.metres) * units
@@ -176,7 +179,7 @@ def _watts(model: CostModel, counts: Counts, optical: int, circuit_ports: int) -
 
 
 def _picojoules(model: CostModel) -> float | None:
-    """Picojoules for a bit in a router, by default of two ports at full rate (W / (Gb/s) = nJ/bit); None if unknown."""
+    """Return picojoules for a bit in a router, by default of two ports at full rate (W / (Gb/s) = nJ/bit), or None."""
     if model.power is None:
         return None
     given = model.power.picojoules_per_bit
@@ -187,7 +190,7 @@ Record = Mapping[str, Any]
 
 
 def throughput(loads: Record) -> float | None:
-    """Throughput, at most 1 flit per cycle per terminal, from a row of the table `loads`; None if no link is used."""
+    """Return the throughput, at most 1 flit per cycle per terminal, from a row of `loads`; None if no link is used."""
     found = loads["terminal_saturation_load"]
     return None if loads["saturation_load"] is None else float(min(1.0, found))
 
@@ -211,7 +214,7 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
     """Make the rows of the table `equal_cost`: one for each network, cost model and traffic, the cheapest first.
 
     Networks that are not connected, have no known mean latency, or lack a row in one of the three tables are left out.
-    Of several routings the best is taken, and of several packings the cheapest (`Declaration.best`).
+    If a network has several routings, the best counts; if it has several packings, the cheapest (`Declaration.best`).
 
     static, loads, cost   rows of these tables
     """

@@ -2,7 +2,7 @@
 
 A family can also be given by its name and a number of terminals. Then the family's *balanced* network of the nearest
 size is taken, in which each router has as many terminals as its links can serve (one in tori, meshes and hypercubes).
-If two networks are equally near, the larger one is taken.
+If two networks are equally near, the larger network is taken.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def compared(
     """Add the columns COMPARED to rows of the table `cost`, and sort them, the cheapest first.
 
     records   rows of the table `cost`, one for each network
-    routings  routings of which the best is taken for each network
+    routings  routings, of which the best counts for each network
     returns   rows; networks that are not connected, or carry no traffic, come last, with None in the added columns
     """
     static, loads = [], []
@@ -66,7 +66,7 @@ def compared(
 
 
 def _loads(network: Topology, routings: Sequence[str], traffic: str) -> list[dict[str, Any]]:
-    """Rows of the table `loads` for each routing that is defined for the network. Raises BadInput if none is."""
+    """Return rows of the table `loads` for each routing that fits the network. Raises BadInput if no routing does."""
     found = []
     refusals = []
     for routing in routings:
@@ -86,7 +86,7 @@ Sized = tuple[int, str]  # terminals, spelling
 
 
 def sized(text: str, terminals: Any) -> str:
-    """Spelling of a family's balanced network with about so many terminals; a text that names no family stays as it is.
+    """Return the spelling of a family's balanced network with about so many terminals, or any other text unchanged.
 
     Raises BadInput for a family that is not in BALANCED.
     """
@@ -104,7 +104,7 @@ def sized(text: str, terminals: Any) -> str:
 
 
 def _known(networks: Iterator[Sized], wanted: int) -> Iterator[Sized]:
-    """Yield those networks that exist, up to the first that has more than twice the wanted number of terminals."""
+    """Yield the networks that exist, up to the first with more than twice the wanted number of terminals."""
     for terminals, spelling in networks:
         try:
             plan(spelling)

@@ -46,7 +46,7 @@ class Product(ModelPart):
 
 
 class Router(Sourced):
-    """Price of a router as a function of its ports in use, including those of terminals."""
+    """Price of a router as a function of its ports in use, including ports of terminals."""
 
     fixed: Offset = Field(0, description="price of a router without ports")
     per_port: Price = Field(0, description="price of each port that is used")
@@ -139,18 +139,18 @@ class CostModel(ModelPart):
         return self
 
     def estimates(self) -> list[str]:
-        """Names of the model's parts that have a number which could not be checked against its source."""
+        """Return the names of the model's parts that have a number which could not be checked against its source."""
         return [name for name, part in self if isinstance(part, Sourced) and part.estimate]
 
     def dates(self) -> str:
-        """The first and the last date of the model's prices and watts, as in 2014 or 2008 … 2014."""
+        """Return the first and the last date of the model's prices and watts, as in 2014 or 2008 … 2014."""
         parts = [part for name, part in self if isinstance(part, Sourced) and name != "racks"]
         dates = sorted({str(part.date) for part in parts})
         return dates[0] if len(dates) == 1 else f"{dates[0]} … {dates[-1]}"
 
 
 def canonical(name: str) -> str:
-    """The name of a model, or the path of a model's file, as tables spell it. Raises BadInput for any other text."""
+    """Return a model's name, or the path of its file, as tables spell it. Raises BadInput for any other text."""
     known = {key.lower(): key for key in MODELS}
     if name.strip().lower() in known:
         return known[name.strip().lower()]
@@ -163,7 +163,7 @@ def canonical(name: str) -> str:
 
 
 def file_of(name: str) -> Path:
-    """Path of the file of a cost model. name: canonical name of the model."""
+    """Return the path of a cost model's file. name: canonical name of the model."""
     return MODELS.get(name) or located(name)
 
 
@@ -184,12 +184,12 @@ def readable(name: str) -> str:
 
 
 def files_of(name: str) -> list[Path]:
-    """The user's file of a model with this canonical name, in a list; [] for a model that comes with the program."""
+    """Return the user's file of a model, in a list; [] for a model that comes with the program. name: canonical."""
     return [] if name in MODELS else [file_of(name)]
 
 
 def description_of(name: str) -> str:
-    """A model's description, followed by the names of its parts that are estimates."""
+    """Return a model's description, followed by the names of its parts that are estimates."""
     model = cost_model(name)
     estimates = ", ".join(model.estimates())
     return model.description + (f"; estimates: {estimates}" if estimates else "")

@@ -7,7 +7,7 @@ depends on the network's construction:
 - groups of a Dragonfly or Megafly, and cubes of a pod: a cabinet holds whole groups, or a group fills several cabinets;
 - grids (tori, meshes, HyperX, hierarchies): a cabinet holds the largest and most even block of addresses that fits.
   Cabinets are placed by their addresses, and rings of lattices are folded;
-- trees: a pod, which is a child of the root with all below it, has neighbouring cabinets, separate ones for leaves and
+- trees: a pod is a child of the root with all nodes below it. Its cabinets are neighbours, some for leaves and others
   for other switches. Roots have cabinets of their own, and small pods share cabinets;
 - other networks: routers with the same number of terminals fill cabinets in the order of their numbers, and cabinets
   fill the rows of a square floor.
@@ -35,12 +35,12 @@ NUMBERS, GROUPS, PODS = "numbers", "groups", "pods"  # names of automatic packin
 
 
 def spelling_of(packing: str) -> str:
-    """The canonical spelling of a packing. Raises BadInput for an unknown packing."""
+    """Return the canonical spelling of a packing. Raises BadInput for an unknown packing."""
     return AUTOMATIC if packing.strip().lower() == AUTOMATIC else canonical_placement(packing)
 
 
 def check_suits(packing: str, plan: Plan, name: str) -> None:
-    """Raise BadInput if a packing is not defined for a network, or has three dimensions. Takes hardly any time."""
+    """Raise BadInput if a packing is not defined for a network, or has three dimensions. The check takes no time."""
     if packing != AUTOMATIC and dimensions_of(packing, plan, name) > 2:
         raise BadInput(
             f"packing {packing} on {name}: expected cabinets on a floor, got a placement in space; add dimensions=2"
@@ -75,19 +75,19 @@ def pack(topology: Topology, packing: str, racks: Racks) -> Placement:
 
 
 def routers_of_cabinet(racks: Racks, terminals: int) -> int:
-    """Number of routers that fit in a cabinet together with their terminals. terminals: number at each router."""
+    """Return the number of routers that fit in a cabinet with their terminals. terminals: number at each router."""
     return max(1, min(racks.routers, racks.terminals // max(terminals, 1)))
 
 
 def _size_of_group(plan: Plan) -> int | None:
-    """Number of routers, numbered consecutively, in a group or cube; None for networks without groups and cubes."""
+    """Return the number of routers in a group or cube, which have successive numbers; None for other networks."""
     if isinstance(plan.structure, Grouped):
         return plan.structure.size
     return plan.structure.side**3 if isinstance(plan.structure, Pod) else None
 
 
 def _groups(nodes: int, size: int, most: int) -> np.ndarray:
-    """int64[N]: cabinet of each router. Small groups share cabinets; a large group fills several cabinets evenly."""
+    """Return the cabinet of each router, int64[N]. Small groups share cabinets; large groups fill several evenly."""
     router = np.arange(nodes, dtype=np.int64)
     group, place_in_group = router // size, router % size
     if size <= most:
@@ -97,9 +97,9 @@ def _groups(nodes: int, size: int, most: int) -> np.ndarray:
 
 
 def _pods(topology: Topology, tree: Tree, racks: Racks) -> tuple[np.ndarray, int]:
-    """(int64[N]: pod of each switch, number of cabinets of a pod) of a tree. The roots count as the last pod.
+    """Return the pod of each switch of a tree, int64[N], and the number of cabinets of a pod. Roots are the last pod.
 
-    Small pods are combined as long as their leaves fit in one cabinet, and their other switches in another one.
+    Small pods are combined as long as their leaves fit in one cabinet, and their other switches in another cabinet.
     """
     levels = [prod(tree.up[1:level]) * prod(tree.down[level:]) for level in range(1, len(tree.down))]  # without roots
     count, leaves = tree.down[-1], routers_of_cabinet(racks, tree.down[0])
@@ -113,7 +113,7 @@ def _pods(topology: Topology, tree: Tree, racks: Racks) -> tuple[np.ndarray, int
 
 
 def _by_numbers(topology: Topology, racks: Racks, group: np.ndarray) -> np.ndarray:
-    """int64[N]: cabinet of each router. A cabinet holds routers of one group with the same number of terminals.
+    """Return each router's cabinet, int64[N], whose routers are of one group and have equally many terminals.
 
     group   int64[N]: group of each router
     """
@@ -142,9 +142,9 @@ def _in_rows(cabinet: np.ndarray, spelling: str, racks: Racks, together: int) ->
 
 
 def _block(plan: Plan, most: int) -> tuple[int, ...] | None:
-    """Sides of a cabinet's block along each digit of the address; None for no grid, or if cabinets stay half empty.
+    """Return a cabinet's sides along each digit of the address; None without a grid, or if cabinets stay half empty.
 
-    Of the blocks with the most routers, the one with the least sum of sides is chosen.
+    The block with the most routers is chosen; among several, the block with the least sum of sides.
     """
     if len(plan.radices) == 1:
         return None

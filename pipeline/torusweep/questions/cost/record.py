@@ -73,17 +73,17 @@ def cost_record(
 
 
 def ports_of(topology: Topology) -> np.ndarray:
-    """int64[N]: ports of each router: its terminals and links. One-way links in and out of a router share ports."""
+    """Return the ports of each router, int64[N]: terminals and links. One-way links in and out share ports."""
     return _ports(topology, topology.capacity).astype(np.int64)
 
 
 def widths_of(topology: Topology) -> np.ndarray:
-    """float64[N]: sum over each router's ports of the bandwidth of the port's link, in flits per cycle."""
+    """Return float64[N]: the sum over each router's ports of the bandwidth of the port's link, in flits per cycle."""
     return _ports(topology, topology.bandwidth)
 
 
 def _ports(topology: Topology, weight: np.ndarray | None) -> np.ndarray:
-    """float64[N]: weighted number of each router's links and terminals. weight: [N, P], of channels; None for 1."""
+    """Return the weighted number of each router's links and terminals, float64[N]. weight: [N, P], None for 1."""
     present = topology.ports != NO_PORT
     links = (present if weight is None else np.where(present, weight, 0)).sum(axis=1, dtype=np.float64)
     if topology.directed:
@@ -99,7 +99,7 @@ def _counts(topology: Topology, placed: Placement, model: CostModel) -> Counts:
 
 
 def cables_of(topology: Topology, placed: Placement, model: CostModel) -> Cables:
-    """The network's links as cables, grouped by length and kind. A link is one cable in one or two directions."""
+    """Return the network's links as cables, grouped by length and kind. A link is one cable in 1 or 2 directions."""
     sides = [int(most) + 1 for most in placed.positions.max(axis=0)]
     groups: dict[int, int] = {}
     named, structure = [] if model.circuit_switch is None else model.circuit_switch.classes, topology.plan.structure
@@ -131,12 +131,12 @@ def cables_of(topology: Topology, placed: Placement, model: CostModel) -> Cables
 
 
 def _metres(reach: np.ndarray, racks: Racks) -> np.ndarray:
-    """float64[G]: metres of cable on the floor. reach: int64[G, 1 or 2], cabinets apart along a row and across rows."""
+    """Return metres of cable on the floor, float64[G]. reach: cabinets along and across rows, int64[G, 1 or 2]."""
     return reach @ np.array([racks.width, racks.depth])[: reach.shape[1]]
 
 
 def _between_faces(topology: Topology, tails: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """bool[A]: whether each link joins two faces of a pod's cubes, of different cubes or opposite in one cube."""
+    """Return bool[A]: whether each link joins faces of two cubes of a pod, or opposite faces of one cube."""
     structure = topology.plan.structure
     if not isinstance(structure, Pod):
         return np.zeros(len(tails), bool)
@@ -149,7 +149,7 @@ def _between_faces(topology: Topology, tails: np.ndarray, heads: np.ndarray) -> 
 
 
 def _routers_passed(topology: Topology, backend: str, threads: int | None) -> float | None:
-    """Mean number of routers on a shortest path between distinct terminals; None if computing it would take long."""
+    """Return the mean number of routers on a shortest path between distinct terminals; None if it would take long."""
     topology = surviving_network(topology)
     if topology.nodes > MOST_SEARCHED or len(topology.terminals) < 2:
         return None

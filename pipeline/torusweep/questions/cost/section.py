@@ -70,7 +70,7 @@ EQUAL_FIELDS = fields(
 
 
 def _best(rows: Sequence[Record]) -> str:
-    """A sentence that names, for each model and traffic, the network that carries the most traffic for its price."""
+    """Return a sentence that names, for each model and traffic, the network with the most traffic for its price."""
     said = []
     for (model, traffic), own in _groups(rows).items():
         best = max(own, key=lambda row: (row["saturation_per_cost"] or 0.0, row["topology"]))
@@ -79,7 +79,7 @@ def _best(rows: Sequence[Record]) -> str:
 
 
 def _groups(rows: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
-    """(cost model, traffic) → its rows, for groups of at least two networks, in descending order of their size."""
+    """Return (cost model, traffic) → its rows, for groups of at least two networks, the largest groups first."""
     found: dict[tuple[str, str], list[Record]] = {}
     for row in rows:
         found.setdefault((row["cost_model"], row["traffic"]), []).append(row)
@@ -94,7 +94,7 @@ def _panels(rows: Sequence[Record]) -> list[Panel]:
 
 
 def _chart(model: str, traffic: str, rows: Sequence[Record]) -> Chart:
-    """A chart of throughput over cost per terminal, with a mark for each network."""
+    """Return a chart of throughput over cost per terminal, with a mark for each network."""
     cost = f"cost of a terminal, {rows[0]['currency']}"
     on_front = counted(sum(row["on_front"] for row in rows), "network")
     return Chart(
@@ -114,7 +114,7 @@ def _chart(model: str, traffic: str, rows: Sequence[Record]) -> Chart:
 
 
 def _sources(models: Sequence[str]) -> str:
-    """The sources of the models' prices, as HTML. A model that can no longer be read is only named."""
+    """Return the sources of the models' prices, as HTML. A model that can no longer be read is only named."""
     said = []
     for name in models:
         try:

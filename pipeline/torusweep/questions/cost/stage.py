@@ -96,7 +96,7 @@ class Cost(Record):
     usual: ClassVar = {"terminal_cables": 0, "circuit_ports": 0}
 
     def said(self) -> Row:
-        """The prices with their currency."""
+        """Return the prices with their currency."""
         prices = {column.name: self.record[column.name] for column in COST if column.unit == "currency"}
         currency = self.record["currency"]
         return {name: f"{_money(price)} {currency}" for name, price in prices.items() if price is not None}

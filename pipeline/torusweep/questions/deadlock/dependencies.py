@@ -92,8 +92,7 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
 
 
 def merge_classes(found: Dependencies, number: int = 1) -> Dependencies:
-    """Merge the classes `number` − 1, `number`, … of each physical channel into one class; number = 1 merges all
-    classes.
+    """Merge each physical channel's classes from `number` − 1 on into one class; number = 1 merges all classes.
 
     The result has the dependencies under a rule with more classes than there are virtual channels.
     """

@@ -1,1 +1,1 @@
-"""Mean latency by the analytic models of two papers, each in a module of its own, and networks at equal cost."""
+"""Mean latency by the analytic models of two papers, each in its own module, and networks at equal cost."""

@@ -32,31 +32,31 @@ WIRE_DELAYS: dict[str, Callable[[Floats], Floats]] = {
 
 @lru_cache(maxsize=64)
 def whole_radices(nodes: int) -> dict[int, list[int]]:
-    """n → n whole radices ≥ 2, descending, whose product is `nodes`, for every n ≥ 2 for which such radices exist.
+    """Return, for every possible n ≥ 2, n whole radices ≥ 2 whose product is `nodes`, in descending order.
 
-    Of all factorisations into n radices the one with the least maximum is taken; of several, the one with the least
-    sum; of these, the one with the least smallest radix, then the least second smallest, and so on. Highly composite
-    numbers have millions of factorisations; tables over the divisors of N find the best without listing all.
+    Among all factorisations into n radices, the one with the least maximum is taken; among several, the least sum
+    decides, then the least smallest radix, then the least second smallest, and so on. Highly composite numbers have
+    millions of factorisations; tables over the divisors of N find the best without listing all.
     """
     divisors = _divisors(nodes)
     return {n: _of_least_sum(divisors, n, largest) for n, largest in sorted(_least_maxima(divisors).items()) if n > 1}
 
 
 def _divisors(nodes: int) -> np.ndarray:
-    """int64: all divisors of N, from 1 to N, in ascending order."""
+    """Return all divisors of N, from 1 to N, in ascending order, int64."""
     low = np.arange(1, isqrt(nodes) + 1)
     low = low[nodes % low == 0]
     return np.unique(np.concatenate([low, nodes // low]))
 
 
 def _times(divisors: np.ndarray, factor: int) -> tuple[np.ndarray, np.ndarray]:
-    """(indices of the divisors d for which factor · d is a divisor of N, too; indices of these factor · d)."""
+    """Return the indices of the divisors d for which factor · d also divides N, and the indices of factor · d."""
     source = np.flatnonzero(divisors[-1] // factor % divisors == 0)
     return source, np.searchsorted(divisors, divisors[source] * factor)
 
 
 def _least_maxima(divisors: np.ndarray) -> dict[int, int]:
-    """n → the least possible maximum of n factors ≥ 2 whose product is N, for every n for which such factors exist."""
+    """Return the least possible maximum of n factors ≥ 2 whose product is N, by n, for every n with such factors."""
     most = _prime_factors(divisors)
     product = np.zeros((most + 1, len(divisors)), bool)  # [n, d]: n of the factors so far have the product d
     product[0, 0] = True
@@ -73,7 +73,7 @@ def _least_maxima(divisors: np.ndarray) -> dict[int, int]:
 
 
 def _of_least_sum(divisors: np.ndarray, dimension: int, largest: int) -> list[int]:
-    """Factors from 2 to `largest`, `dimension` in number, with product N and the least sum, in descending order."""
+    """Return `dimension` factors from 2 to `largest` with product N and the least sum, in descending order."""
     factors = divisors[(divisors > 1) & (divisors <= largest)].tolist()
     total = np.full((dimension + 1, len(divisors)), UNREACHED)  # [n, d]: least sum of n factors whose product is d
     least = np.zeros((dimension + 1, len(divisors)), np.int64)  # the smallest of these factors
@@ -93,7 +93,7 @@ def _of_least_sum(divisors: np.ndarray, dimension: int, largest: int) -> list[in
 
 
 def _prime_factors(divisors: np.ndarray) -> int:
-    """Number of prime factors of N, counted with multiplicity. divisors: all divisors of N, ascending."""
+    """Return the number of prime factors of N, counted with multiplicity. divisors: all divisors of N, ascending."""
     rest, count = int(divisors[-1]), 0
     for divisor in divisors[1:].tolist():
         while rest % divisor == 0:
@@ -121,19 +121,19 @@ class Cube(NamedTuple):
     longest_fold: Floats
 
     def folded(self) -> Cube:
-        """The same cubes, with the longest wire of a layout with folded rings instead of that of Eq. 13."""
+        """Return the same cubes with the longest wire of a layout with folded rings, instead of Eq. 13."""
         return self._replace(longest_wire=self.longest_fold)
 
 
 def radix(nodes: ArrayLike, dimension: ArrayLike) -> Floats:
-    """Radix k = N^(1/n) of a cube (Eq. 1), a real number; exact if it is whole."""
+    """Return the radix k = N^(1/n) of a cube (Eq. 1), a real number; exact if it is whole."""
     found = np.asarray(nodes, np.float64) ** (1 / np.asarray(dimension, np.float64))
     whole = np.rint(found)
     return np.where(whole ** np.asarray(dimension) == nodes, whole, found)
 
 
 def cube(nodes: ArrayLike, dimension: ArrayLike) -> Cube:
-    """The k-ary n-cube: D = n(k-1)/2, W = k/2, nk pins, longest wire k^(n/2-1), or twice that if folded and k > 2.
+    """Return the k-ary n-cube: D = n(k-1)/2, W = k/2, nk pins, longest wire k^(n/2-1) (doubled if folded and k > 2).
 
     Raises ValueError for fewer than two dimensions or a radix below 2.
     """
@@ -148,7 +148,7 @@ def cube(nodes: ArrayLike, dimension: ArrayLike) -> Cube:
 
 
 def whole_cube(radices: Sequence[int]) -> Cube:
-    """A cube of whole radices, which may differ. Dally's footnote 5 leaves this case open.
+    """Return a cube of whole radices, which may differ. Dally's footnote 5 leaves this case open.
 
     The narrowest cut in halves is across the dimension of the largest radix, so that W = max k / 2. The dimensions are
     assigned in turn to the two sides of the plane, the largest last. A wire of a side's last dimension passes all nodes
@@ -167,7 +167,7 @@ def whole_cube(radices: Sequence[int]) -> Cube:
 
 
 def wire_delay(longest_wire: ArrayLike, model: str) -> Floats:
-    """Cycle time of channels by the length l of the longest wire: 1 (constant), 1 + log2 l (logarithmic), l (linear).
+    """Return channels' cycle time by the longest wire's length l: 1 (constant), 1 + log2 l (logarithmic), l (linear).
 
     The unit is the cycle time of channels whose wires are one pitch long.
     """
@@ -175,9 +175,9 @@ def wire_delay(longest_wire: ArrayLike, model: str) -> Floats:
 
 
 def wormhole(cube: Cube, message_bits: ArrayLike, *, delay: str = "constant", locality: ArrayLike = 1.0) -> Floats:
-    """Latency of wormhole routing without contention, T = T_c (D + L/W) cycles (Eqs. 3, 12).
+    """Return the latency of wormhole routing without contention, T = T_c (D + L/W) cycles (Eqs. 3, 12).
 
-    locality   mean distance relative to that of uniform traffic, 0 < locality ≤ 1. The paper only describes in words
+    locality   mean distance relative to uniform traffic, 0 < locality ≤ 1. The paper only describes in words
                that traffic to near nodes shortens the distance, and that this favours cubes of few dimensions
     """
     distance = cube.mean_distance * _share(locality)
@@ -187,13 +187,13 @@ def wormhole(cube: Cube, message_bits: ArrayLike, *, delay: str = "constant", lo
 def store_and_forward(
     cube: Cube, message_bits: ArrayLike, *, delay: str = "constant", locality: ArrayLike = 1.0
 ) -> Floats:
-    """Latency of store-and-forward routing without contention, T = T_c D L/W cycles (Eq. 2)."""
+    """Return the latency of store-and-forward routing without contention, T = T_c D L/W cycles (Eq. 2)."""
     distance = cube.mean_distance * _share(locality)
     return wire_delay(cube.longest_wire, delay) * distance * np.asarray(message_bits, np.float64) / cube.width
 
 
 def designs(nodes: int, *, whole: bool = False) -> list[tuple[int, Cube]]:
-    """(n, cube of n dimensions) for every n ≥ 2 for which there is a cube. Raises ValueError if there is none.
+    """Return (n, cube of n dimensions) for every n ≥ 2 that allows a cube. Raises ValueError if no n does.
 
     whole   whether radices must be whole numbers
     """
@@ -210,7 +210,7 @@ def designs(nodes: int, *, whole: bool = False) -> list[tuple[int, Cube]]:
 
 
 def wire_density(radices: Sequence[int]) -> NDArray[np.int64]:
-    """Number of wires across each gap of a row of nodes, for channels of one bit (Fig. 6).
+    """Return the number of wires across each gap of a row of nodes, for channels of one bit (Fig. 6).
 
     radices   radices of the dimensions along the row; the first varies fastest
     returns   int64[product - 1]: wires between nodes p and p + 1; for wider channels multiply by their bits

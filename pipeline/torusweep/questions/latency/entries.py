@@ -98,7 +98,7 @@ class OfAModel(OfNetworks, OfCubes, total=False):
 class ParhamiKwai(NetworkChoice):
     """Latency of the sweep's networks with contention, by the model of Parhami & Kwai 2004.
 
-    It is computed for every message length, switch delay and rate, on every chosen network.
+    A row is computed for every message length, switch delay and rate, on every chosen network.
     """
 
     model: Literal["parhami-kwai-2004"] = Field(description="virtual cut-through, contention; for the sweep's networks")
@@ -136,7 +136,7 @@ class ParhamiKwai(NetworkChoice):
     def columns(
         self: Any, networks: Sequence[ModelInputs], widths: Sequence[float], placements: Sequence[str | None]
     ) -> Columns:
-        """The entry's rows as columns. widths: bits of each network's channels; placements: see `Constraint`."""
+        """Return the entry's rows as columns. widths: bits of each network's channels; placements: see `Constraint`."""
         return parhami_kwai_columns(
             networks,
             widths,
@@ -152,7 +152,7 @@ class ParhamiKwai(NetworkChoice):
 class Dally(Section):
     """Latency of unidirectional k-ary n-cubes of constant bisection width, by the model of Dally 1990.
 
-    It is computed for every possible number of dimensions of each number of nodes.
+    A row is computed for every possible number of dimensions of each number of nodes.
     """
 
     model: Literal["dally-1990"] = Field(
@@ -165,7 +165,7 @@ class Dally(Section):
         return _of_its_model(cls, entry)
 
     def columns(self: Any) -> Columns:
-        """The entry's rows as columns."""
+        """Return the entry's rows as columns."""
         return dally_columns(
             self.nodes,
             message_bits=self.message_bits,
@@ -176,7 +176,7 @@ class Dally(Section):
 
 
 def _of_its_model(kind: type[Section], entry: Any) -> Any:
-    """Raise ValueError, with the keys of this model, if an entry has a key that only the other model has."""
+    """Raise ValueError if an entry has a key that only the other model has; the message lists this model's keys."""
     own = [field.alias or name for name, field in kind.model_fields.items()]
     for key in entry if isinstance(entry, dict) else ():
         if key not in own and any(key in other.model_fields for other in ENTRIES.values()):

@@ -36,7 +36,7 @@ class Norm(NamedTuple):
 
 
 class Constraint(NamedTuple):
-    """The cost that is equal for all compared networks: its kind, a name in NORMS, and the budget per node.
+    """The cost that is equal for all compared networks: its kind, which is a name in NORMS, and the budget per node.
 
     placement   placement whose wires are counted for constant wiring_volume; None for each network's default
     """
@@ -47,7 +47,7 @@ class Constraint(NamedTuple):
 
 
 def _channels(directed: ArrayLike) -> Floats:
-    """Number of channels of a link: 1 if links have one direction, 2 otherwise."""
+    """Return the number of channels of a link: 1 if links have one direction, 2 otherwise."""
     return np.where(np.asarray(directed, bool), 1.0, 2.0)
 
 
@@ -99,7 +99,7 @@ def constraint(
 
 
 def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
-    """Cost per node of one bit of width on every channel, in pins, wires across the middle, or pitches of wire.
+    """Return the cost per node of one bit of width on every channel, in pins, wires across the middle, or pitches.
 
     columns  values of the columns that NORMS[norm] names, from the tables `static` and `layout`
     Raises ValueError for an unknown norm, missing or superfluous columns, and a cost of 0 (a network without links).
@@ -120,5 +120,5 @@ def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
 
 
 def channel_width(norm: str, budget: ArrayLike, **columns: ArrayLike) -> Floats:
-    """Width of the channels in bits for a budget in the norm's `unit`. Raises ValueError where `cost_per_bit` does."""
+    """Return channel width in bits for a budget in the norm's `unit`. Raises ValueError where `cost_per_bit` does."""
     return np.asarray(budget, np.float64) / cost_per_bit(norm, **columns)

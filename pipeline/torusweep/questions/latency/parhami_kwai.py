@@ -65,7 +65,7 @@ class Arrivals(NamedTuple):
 
 
 def flits(message_bits: ArrayLike, width: ArrayLike) -> Floats:
-    """Flits F = L/W of a message of L bits on channels of W bits (W = pins/d in the paper), a real number.
+    """Return the flits F = L/W of a message of L bits on channels of W bits (W = pins/d in the paper), a real number.
 
     Raises ValueError for a message of fewer bits than a channel, or a channel of less than one bit.
     """
@@ -83,31 +83,31 @@ def flits(message_bits: ArrayLike, width: ArrayLike) -> Floats:
 
 
 def uncontended(flits: ArrayLike, mean_distance: ArrayLike, switch_delay: ArrayLike) -> Floats:
-    """Latency without contention in cycles, F + s(Δ - 1): the time of the head, and of the flits that follow it."""
+    """Return the latency without contention in cycles, F + s(Δ - 1): the head's time, and that of the other flits."""
     return _array(flits) + _array(switch_delay) * (_array(mean_distance) - 1)
 
 
 def store_and_forward(flits: ArrayLike, mean_distance: ArrayLike, switch_delay: ArrayLike) -> Floats:
-    """Latency of store-and-forward without contention in cycles, sΔF."""
+    """Return the latency of store-and-forward without contention in cycles, sΔF."""
     return _array(switch_delay) * _array(mean_distance) * _array(flits)
 
 
 def utilization(rate: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike) -> Floats:
-    """Utilization of every channel if all are equally busy, ρ = (m/d) FΔ."""
+    """Return the utilization of every channel if all channels are equally busy, ρ = (m/d) FΔ."""
     return _array(rate) / _array(degree) * _array(flits) * _array(mean_distance)
 
 
 def saturation_rate(degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike) -> Floats:
-    """Rate at which ρ = 1 if all channels are equally busy, in messages per node and cycle: d/(FΔ)."""
+    """Return the rate at which ρ = 1 if channels are equally busy, d/(FΔ), in messages per node and cycle."""
     return _array(degree) / (_array(flits) * _array(mean_distance))
 
 
 def arrivals(
     utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike
 ) -> Arrivals:
-    """Arrivals at a channel of utilization ρ < 1: ρ/(FΔ) come from its node, the others from other channels.
+    """Return the arrivals at a channel of utilization ρ < 1. ρ/(FΔ) come from its node, the rest from other channels.
 
-    The other channels are d in a directed network. In an undirected one they are d - 1, as no packet turns back.
+    The other channels are d in a directed network. In an undirected network they are d - 1, as no packet turns back.
     Raises ValueError for ρ < 0, ρ ≥ 1, FΔ < 1, or an undirected network of degree 1, where nothing contends.
     """
     busy, degree = _array(utilization), _array(degree)
@@ -130,7 +130,7 @@ def arrivals(
 
 
 def arrival_distribution(arrivals: Arrivals) -> Floats:
-    """float64[…, most inputs + 2]: q(i), the probability that i packets arrive in a slot; Σ i q(i) = ρ."""
+    """Return q(i), the probability that i packets arrive in a slot, float64[…, most inputs + 2]; Σ i q(i) = ρ."""
     most = int(arrivals.inputs.max())
     found = np.zeros((*arrivals.inputs.shape, most + 2))
     found[..., 0], found[..., 1] = 1 - arrivals.local, arrivals.local
@@ -142,7 +142,7 @@ def arrival_distribution(arrivals: Arrivals) -> Floats:
 
 
 def contenders(arrivals: Arrivals, states: int) -> Floats:
-    """float64[…, states]: r(i), the probability that i packets contend for a channel.
+    """Return r(i), the probability that i packets contend for a channel, float64[…, states].
 
     The paper's recurrence is written with positive terms only, so that nothing cancels near saturation:
     r(i+1) q(0) = r(0) P(A > i) + Σ_{j=1..i} r(j) P(A > i+1-j), with r(0) = 1 - ρ. It follows from the balance of the
@@ -162,7 +162,7 @@ def contenders(arrivals: Arrivals, states: int) -> Floats:
 
 
 def cut_through(arrivals: Arrivals) -> Floats:
-    """Probability that a packet does not have to wait at a channel: 1 - p_w = r(0) + Σ_{i≥1} r(i)/i.
+    """Return the probability that a packet need not wait at a channel: 1 - p_w = r(0) + Σ_{i≥1} r(i)/i.
 
     From R(z) = Σ r(i) z^i = (1-ρ)(1-z)Q(z)/(Q(z)-z), where Q(z) = Σ q(i) z^i, and from Σ_{i≥1} r(i)/i =
     ∫₀¹ (R(z) - r(0))/z dz, it is (1-ρ) ∫₀¹ dt / (1 - P(t)), where P(t) = (1 - Q(1-t))/t. All terms are positive. The
@@ -186,7 +186,7 @@ def cut_through(arrivals: Arrivals) -> Floats:
 def contention_delay(
     utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike
 ) -> Floats:
-    """Waits of a message over Δ hops in cycles, T_c = βΔ/ρ, where β = F Σ_{i≥2} (i-1) r(i); inf if ρ ≥ 1.
+    """Return a message's waits over Δ hops in cycles, T_c = βΔ/ρ, where β = F Σ_{i≥2} (i-1) r(i); inf if ρ ≥ 1.
 
     In closed form T_c = ρ/(2(1-ρ)) [(a-1) FΔ + 2 - (a+1)/(FΔ)] / a, with a = d - 1 input channels (directed: d).
     """
@@ -204,7 +204,7 @@ def contention_delay(
 def cut_through_probability(
     utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike
 ) -> Floats:
-    """Probability that a packet does not wait at a channel of utilization ρ, 1 - p_w (`cut_through`); 0 if ρ ≥ 1."""
+    """Return the probability that a packet does not wait at a channel, 1 - p_w (see `cut_through`); 0 if ρ ≥ 1."""
     busy = _array(utilization)
     found = cut_through(
         arrivals(np.where(busy < SATURATED, busy, 0.0), degree, flits, mean_distance, directed=directed)
@@ -217,9 +217,9 @@ def _array(value: ArrayLike) -> Floats:
 
 
 def saturation_rate_of_classes(flits: ArrayLike, max_channel_load: ArrayLike) -> Floats:
-    """Rate at which the busiest channel saturates, in messages per node and cycle: 1/(F max l).
+    """Return the rate at which the busiest channel saturates, in messages per node and cycle: 1/(F max l).
 
-    max_channel_load   greatest load, > 0, in flits per cycle if each node injects one flit per cycle
+    max_channel_load   largest load, > 0, in flits per cycle if each node injects one flit per cycle
     """
     return 1 / (np.asarray(flits, np.float64) * np.asarray(max_channel_load, np.float64))
 
@@ -235,7 +235,7 @@ def mean_latency_of_classes(
     class_hops: ArrayLike,
     max_channel_load: ArrayLike,
 ) -> Floats:
-    """Mean latency T in cycles if link classes have different loads; inf if the busiest channel is saturated.
+    """Return mean latency T in cycles if link classes have different loads; inf if the busiest channel is saturated.
 
     Other parameters are numbers or arrays, as for the other functions.
     class_loads  float64[…, C]: mean load of each class's channels, in flits per cycle at one flit per cycle and node

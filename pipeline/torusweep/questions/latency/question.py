@@ -50,7 +50,7 @@ Numbers = dict[str, Any]
 
 
 def static_of(topology: Topology, constraint: Constraint, *, backend: str = "auto") -> Numbers:
-    """The columns of `static` that the model needs; with bounds of the bisection width if this is the constant cost.
+    """Return the columns of `static` that the model needs, and bisection bounds if the bisection is the constant cost.
 
     Raises ValueError for a network to which the model does not apply.
     """
@@ -102,14 +102,14 @@ def check_links(spelling: str, plan: Plan) -> None:
 
 
 def placement_of(constraint: Constraint, family: str) -> str | None:
-    """Canonical spelling of the placement whose wires a constraint counts in a network; None if it counts no wires."""
+    """Return the canonical placement whose wires a constraint counts in a network; None if it counts no wires."""
     if constraint.norm != WIRING_VOLUME:
         return None
     return canonical(constraint.placement or default_placement(family))
 
 
 def width_measured(topology: Topology, constraint: Constraint, static: Numbers) -> float:
-    """Width of a network's channels in bits under a constraint.
+    """Return the width of a network's channels, in bits, under a constraint.
 
     Raises BadInput if the placement is not defined for the network, ValueError if the network has no cost.
     """
@@ -121,7 +121,7 @@ def width_measured(topology: Topology, constraint: Constraint, static: Numbers) 
 def with_loads(
     topology: Topology, static: Numbers, *, backend: str = "auto", progress: Callable[[float], None] | None = None
 ) -> tuple[ModelInputs, str]:
-    """(model inputs with loads for uniform traffic on minimal routes, ''), or (inputs without loads, the reason)."""
+    """Return (model inputs with loads for uniform traffic on minimal routes, ''), or (inputs without loads, reason)."""
     try:
         loads = exact_loads(topology, routing="minimal", traffic="uniform", backend=backend, progress=progress)
     except BadInput as refusal:
@@ -184,7 +184,7 @@ class Latencies(Records):
 class Cubes(Records):
     """Cubes of every dimension by the model of Dally: rows of the table `latency`.
 
-    cube  row of the cube with the dimension that the user gave, or else with the best dimension
+    cube  row of the cube with the dimension that the user gave, or with the best dimension if none was given
     """
 
     cube: Row = field(kw_only=True)
@@ -271,7 +271,7 @@ def _networks(networks: Sequence[LazyNetwork], how: How, given: Row) -> Latency 
 
 
 def _limits(static: Row, reason: str) -> list[str]:
-    """Remarks to print if loads are unknown for a `reason`, or if only bounds of the bisection width are known."""
+    """Return remarks for loads unknown for a `reason`, and for a bisection width of which only bounds are known."""
     limits = [f"{static['topology']}: channel loads are not known: {reason}"] if reason else []
     lower, upper = static.get("bisection_lower"), static.get("bisection_upper")
     if lower != upper and upper is not None:
@@ -285,7 +285,7 @@ def _limits(static: Row, reason: str) -> list[str]:
 
 
 def _cubes(networks: Sequence[LazyNetwork], given: Row) -> Cubes:
-    """Answer by the model of Dally: cubes of all dimensions, and the one of the given or best dimension."""
+    """Answer by the model of Dally: cubes of all dimensions, and the cube of the given or best dimension."""
     if networks or "nodes" not in given:
         got = f"the topology {networks[0].spelling}" if networks else "neither"
         with under("nodes"):
@@ -307,7 +307,7 @@ def _cubes(networks: Sequence[LazyNetwork], given: Row) -> Cubes:
 
 
 def _rows(columns: Columns) -> list[Row]:
-    """Rows of the table `latency` from its columns. Infinite numbers become None."""
+    """Return rows of the table `latency` from its columns. Infinite numbers become None."""
     rows = arrow_table(columns).to_pylist()
     return [
         {name: None if isinstance(value, float) and not isfinite(value) else value for name, value in row.items()}

@@ -41,7 +41,7 @@ class ModelInputs(NamedTuple):
 
 
 def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None) -> ModelInputs:
-    """A network's inputs for the model, from its row of `static`, and of `loads` for minimal routes, uniform traffic.
+    """Return the model's inputs for a network from its rows of `static` and, for minimal routes, of `loads`.
 
     Raises ValueError for a network that is not connected, or has nodes without terminals.
     """
@@ -68,7 +68,7 @@ def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None
 
 
 def width_of(constraint: Constraint, static: Mapping[str, Any], layout: Mapping[str, Any] | None = None) -> float:
-    """Width of a network's channels in bits under a constraint, from its rows of the tables `static` and `layout`.
+    """Return the width of a network's channels in bits under a constraint, from its rows of `static` and `layout`.
 
     Raises ValueError, with the network's name, if a column that the constraint needs is missing, or the cost is 0.
     """
@@ -171,7 +171,7 @@ def parhami_kwai_columns(
 
 
 def _corrected(networks: Sequence[ModelInputs], which: np.ndarray, known: Columns) -> Columns:
-    """The corrected columns, which follow from the loads of link classes; null for networks with unknown loads."""
+    """Return the corrected columns, by the loads of link classes; null for networks whose loads are unknown."""
     most = max((len(network.class_hops or ()) for network in networks), default=0)
     loads, hops = np.zeros((2, len(networks), most))
     for number, network in enumerate(networks):
@@ -207,7 +207,7 @@ def dally_columns(
     locality: Sequence[float] = (1.0,),
     whole: bool = False,
 ) -> Columns:
-    """Columns of rows for every number of nodes, message length, wire delay, locality, and dimension (varying fastest).
+    """Return columns for every number of nodes, message length, wire delay, locality, and dimension (fastest).
 
     whole   whether radices are whole numbers, mixed if necessary; otherwise k = N^(1/n) is a real number
     Raises ValueError where `dally.designs` does.
@@ -296,7 +296,7 @@ def arrow_table(columns: Columns) -> pa.Table:
 
 
 def _complete(known: Columns, rows: int) -> Columns:
-    """Add null columns for what a model does not compute, and put all columns into the table's order."""
+    """Add null columns that a model does not compute, and put all columns into the table's order."""
     return {
         column.name: known.get(column.name, np.full(rows, np.nan if column.type == "double" else None))
         for column in LATENCY

@@ -32,7 +32,7 @@ NETWORKS: Columns = {  # columns that compare networks
 
 
 def print_comparison(console: Console, found: list[Record], remarks: Sequence[str]) -> None:
-    """Print networks at equal cost: a row for each in the given order, then which one is best, then remarks."""
+    """Print a row for each network in the given order, then which network is best at equal cost, then remarks."""
     first = found[0]
     bits, rate, delay = counted(first["message_bits"], "bit", "g"), first["rate"], first["switch_delay"]
     messages = f"messages of {bits}, {rate:g} messages/cycle/node, switch delay {counted(delay, 'cycle', 'g')}"
@@ -46,7 +46,7 @@ def print_comparison(console: Console, found: list[Record], remarks: Sequence[st
 
 
 def verdict(found: list[Record]) -> str:
-    """A sentence on which network has the least latency and, if known, the highest saturation, and by how much."""
+    """Return a sentence on which network has the least latency and, if known, the highest saturation."""
     best, second = _best(found, "mean_latency", 1)
     if best is None:
         return "No network has a finite latency at this rate: all are saturated."
@@ -66,7 +66,7 @@ def verdict(found: list[Record]) -> str:
 
 
 def _best(found: list[Record], column: str, sign: int) -> tuple[Record | None, Record | None]:
-    """Records with the best and second-best value of a column, or None. sign: 1 if least is best, -1 if greatest."""
+    """Return the best and second-best record by a column, or None. sign: 1 if least is best, −1 if largest is."""
     known = [record for record in found if record[column] is not None]
     order = [*sorted(known, key=lambda record: sign * record[column]), None, None]
     return order[0], order[1]
@@ -89,7 +89,7 @@ def print_cubes(console: Console, record: Record, cubes: list[Record]) -> None:
 
 
 def cost_in_words(found: list[Record]) -> str:
-    """The cost that is equal for the networks, in words."""
+    """Return the cost that is equal for the networks, in words."""
     budget, sizes = found[0]["budget"], {record["nodes"] for record in found}
     if found[0]["constant"] == "pins":
         return f"pins, {budget:g} a node"
@@ -101,7 +101,7 @@ def cost_in_words(found: list[Record]) -> str:
 
 
 def latency_of(record: Record, variant: str) -> float | str | None:
-    """Mean latency of a record as printed (variant '') or corrected; "infinite" if it is saturated."""
+    """Return the mean latency of a record as printed (variant '') or corrected; "infinite" if it is saturated."""
     return "infinite" if record[f"saturated{variant}"] else record[f"mean_latency{variant}"]
 
 

@@ -1,4 +1,4 @@
-"""Draw a placed network: as text, with the node at every place; or as SVG, also with the wires."""
+"""Draw a placed network as text, with the node at every place, or as SVG, also with the wires."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEND = 0.12  # deviation of a wire longer than 1 from a straight line, as a shar
 
 
 def text_layout(topology: Topology, placement: str) -> str:
-    """The address of the node or cabinet at each place, as text, y upwards; '' in space, or beyond 16 × 16 places."""
+    """Return the address of the node or cabinet at each place as text, y upwards; '' in space or beyond 16 × 16."""
     placed = place(placement, topology.plan, topology.spelling)
     sides = (*extent(placed), 1, 1)[:3]
     if sides[2] > 1 or sides[0] > MAX_TEXT_SIDES[0] or sides[1] > MAX_TEXT_SIDES[1]:
@@ -62,20 +62,20 @@ def svg_layout(topology: Topology, placement: str) -> str:
 
 
 def _plane(placed: Placement) -> np.ndarray:
-    """int32[C, 2]: coordinates x and y of each of the C places."""
+    """Return the coordinates x and y of each of the C places, int32[C, 2]."""
     missing = max(0, 2 - placed.positions.shape[1])
     return np.pad(placed.positions, ((0, 0), (0, missing)))[:, :2]
 
 
 def _names(topology: Topology, placed: Placement) -> list[str]:
-    """The address of the node at each place; for cabinets, the address of the cabinet, counted in cabinets."""
+    """Return the address of the node at each place, or of the cabinet, counted in cabinets."""
     first = np.unique(placed.cabinet, return_index=True)[1]
     digits = topology.addresses()[first] // np.array(placed.block or [1], np.int32)
     return [",".join(map(str, own)) for own in digits.tolist()]
 
 
 def _ends(topology: Topology, placed: Placement) -> list[tuple[int, int, int]]:
-    """(place, place, link class) of every wire; wires of a class between the same two places are listed once."""
+    """Return (place, place, link class) of every wire; wires of one class between the same places are listed once."""
     tails, ports = np.nonzero(topology.ports != NO_PORT)
     ends = np.sort(placed.cabinet[np.stack([tails, topology.ports[tails, ports]], axis=1)], axis=1)
     rows = np.concatenate([ends, topology.link_class[tails, ports][:, None]], axis=1)[ends[:, 0] != ends[:, 1]]
@@ -83,7 +83,7 @@ def _ends(topology: Topology, placed: Placement) -> list[tuple[int, int, int]]:
 
 
 def _wire(a: np.ndarray, b: np.ndarray, kind: int) -> str:
-    """An SVG path from a to b: a straight line between neighbouring places, otherwise a curve that bends right."""
+    """Return an SVG path from a to b: a straight line between neighbours, otherwise a curve that bends right."""
     step, curve = b - a, "L"
     if np.abs(step).sum() != 1:
         bend = (a + b) / 2 + 2 * BEND * np.array([step[1], -step[0]])

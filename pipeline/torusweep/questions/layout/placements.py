@@ -1,8 +1,8 @@
 """Placements: each node, or each cabinet of nodes, gets a place on a unit grid of 1 to 3 dimensions.
 
-A new placement is a function from a grid of digits (and parameters, annotated like those of a family) to
-coordinates. Its docstring describes it in the first line, and names the source in the last. It must be listed in
-PLACEMENTS, and needs a row in the tests of tests/questions/layout/.
+A new placement is a function from a grid of digits (and parameters, annotated like a family's) to
+coordinates. Its docstring describes the placement in the first line, and names the source in the last. It must be
+listed in PLACEMENTS, and needs a row in the tests of tests/questions/layout/.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Placement(NamedTuple):
 
 
 def default_placement(family: str) -> str:
-    """Name of a family's default placement: folded, but straight for a mesh, whose wires folding would double."""
+    """Return a family's default placement: straight for a mesh, whose wires folding would double, otherwise folded."""
     return "straight" if family == "mesh" else "folded"
 
 
@@ -121,7 +121,7 @@ PLACEMENTS: dict[str, Callable[..., list[np.ndarray]]] = {
 
 
 def canonical(spelling: str) -> str:
-    """Canonical spelling of a placement, which may not suit every network. Raises BadInput for a wrong spelling."""
+    """Return the canonical spelling of a placement, for any network. Raises BadInput for a wrong spelling."""
     return resolve(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)[0]
 
 
@@ -137,7 +137,7 @@ def sides_of(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def spelling_of(name: str, dimensions: int | None = None, block: Sequence[int] | None = None) -> str:
-    """Canonical spelling of a placement from its name and parameters. block: sides of a cabinet.
+    """Return the canonical spelling of a placement from its name and parameters. block: sides of a cabinet.
 
     Raises BadInput if a parameter is wrong, or if the name already has parameters in brackets.
     """
@@ -168,12 +168,12 @@ def place(spelling: str, plan: Plan, name: str) -> Placement:
 
 
 def check_suits(spelling: str, plan: Plan, name: str) -> str:
-    """Canonical spelling of a placement of a network. Raises BadInput where `place` does, but takes no time."""
+    """Return a placement's canonical spelling for a network. Raises BadInput where `place` does, but takes no time."""
     return _placed(spelling, plan, name, lambda sides: [np.zeros(1, np.int32) for _ in sides]).spelling
 
 
 def dimensions_of(spelling: str, plan: Plan, name: str) -> int:
-    """Number of dimensions of a network's placement. Raises BadInput where `place` does, but takes no time."""
+    """Return the dimensions of a network's placement. Raises BadInput where `place` does, but takes no time."""
     return _placed(spelling, plan, name, lambda sides: [np.zeros(1, np.int32) for _ in sides]).positions.shape[1]
 
 
@@ -203,12 +203,12 @@ def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[
 
 
 def fold(digit: np.ndarray, side: int) -> np.ndarray:
-    """int[…]: place of each node of a ring that is folded to the order 0, k − 1, 1, k − 2, …, with k = `side`."""
+    """Return the place of each node, int[…], of a ring folded to the order 0, k − 1, 1, k − 2, …, with k = `side`."""
     return np.where(2 * digit < side, 2 * digit, 2 * (side - 1 - digit) + 1)
 
 
 def _embed(coordinates: Sequence[np.ndarray], sides: Sequence[int], space: int) -> np.ndarray:
-    """int32[C, D]: places in D dimensions of space, to which coordinates are assigned in turn as mixed-radix digits."""
+    """Return places in space, int32[C, D]. Coordinates are mixed-radix digits of its D dimensions, in turn."""
     places = np.zeros((len(coordinates[0]), space), np.int32)
     pitch = [1] * space
     for i, (coordinate, side) in enumerate(zip(coordinates, sides)):
@@ -218,7 +218,7 @@ def _embed(coordinates: Sequence[np.ndarray], sides: Sequence[int], space: int) 
 
 
 def _own_dimensions(plan: Plan) -> int:
-    """Default number of dimensions of space: that of the network, or of a hierarchy's module, if at most 3; else 2."""
+    """Return the default dimensions of space: those of the network, or of a hierarchy's module; 2 if more than 3."""
     own = len(plan.structure.module) if isinstance(plan.structure, Hierarchy) else len(plan.radices)
     return own if own <= MAX_DIMENSIONS else 2
 
@@ -242,7 +242,7 @@ def _block(given: object, sides: Sequence[int]) -> tuple[int, ...] | None:
 
 
 def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...], Lattice | None]:
-    """(sides of the grid of nodes or cabinets; its lattice, None if a wraparound does not map cabinets to cabinets)."""
+    """Return the sides of the grid of nodes or cabinets, and its lattice, or None if a wraparound splits cabinets."""
     lattice = plan.structure if isinstance(plan.structure, Lattice) else None
     if block is None:
         return plan.radices, lattice
@@ -255,7 +255,10 @@ def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...],
 
 
 def _half_shifts(grid: PlacementGrid) -> tuple[int, list[int]]:
-    """(the only dimension that wraparounds shift, by half its side; their dimensions). Raises BadInput without such."""
+    """Return the only dimension that wraparounds shift, by half its side, and the dimensions of these wraparounds.
+
+    Raises BadInput for other networks.
+    """
     if grid.lattice is None:
         raise BadInput(
             "expected a twisted torus, got a network that is no lattice, or cabinets that a wraparound would split;"
@@ -278,7 +281,7 @@ def _half_shifts(grid: PlacementGrid) -> tuple[int, list[int]]:
 
 
 def _twist(grid: PlacementGrid) -> tuple[int, int]:
-    """(long, short) dimension of a torus 2a × a in which the short dimension's wraparound shifts the long one by a."""
+    """Return (long, short) dimension of a torus 2a × a where the short one's wraparound shifts the long one by a."""
     long, shifting = _half_shifts(grid)
     if len(shifting) != 1:
         raise BadInput(
@@ -295,7 +298,7 @@ def _twist(grid: PlacementGrid) -> tuple[int, int]:
 
 
 def extent(placement: Placement) -> tuple[int, ...]:
-    """Number of places along each dimension of a placement's bounding box."""
+    """Return the number of places along each dimension of a placement's bounding box."""
     sides = tuple(int(most) + 1 for most in placement.positions.max(axis=0))
     assert prod(sides) == len(placement.positions), "a node or cabinet at every place of the box"
     return sides

@@ -41,7 +41,7 @@ class Wires(NamedTuple):
 
 
 def wires_of(topology: Topology, placement: Placement) -> Wires:
-    """The wires of a placed network, sorted by class and reach. Links within a cabinet are not wires."""
+    """Return the wires of a placed network, sorted by class and reach. Links within a cabinet are not wires."""
     sides = extent(placement)
     codes: dict[int, int] = {}
     for kind, tail, head in _wires(topology, placement):
@@ -58,7 +58,7 @@ def wires_of(topology: Topology, placement: Placement) -> Wires:
 
 
 def crossings(topology: Topology, placement: Placement) -> list[np.ndarray]:
-    """int64[E − 1] for each dimension with E places: number of wires across each gap between places, over all rows."""
+    """Return int64[E − 1] for each dimension with E places: wires across each gap between places, over all rows."""
     sides = extent(placement)
     changes = [np.zeros(side, np.int64) for side in sides]
     for _, tail, head in _wires(topology, placement):
@@ -70,7 +70,7 @@ def crossings(topology: Topology, placement: Placement) -> list[np.ndarray]:
 
 
 def layout_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
-    """Lower bound of the volume of a box with this placement, in cubic wire pitches; the area in one or two dimensions.
+    """Return a lower bound of the volume of a box with this placement, in cubic wire pitches, or of the area if flat.
 
     across   number of wires across each gap, from `crossings`
     sides    sides of the bounding box, in places; a side of one place does not count as a dimension
@@ -88,7 +88,7 @@ def layout_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
 
 
 def _wires(topology: Topology, placement: Placement) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield, port by port, (int8[A]: link class, int32[A, D]: place of the tail, int32[A, D]: of the head) of wires."""
+    """Yield, port by port, the link class of wires, int8[A], and the places of their tails and heads, int32[A, D]."""
     for port in range(topology.ports.shape[1]):
         heads = topology.ports[:, port]
         tails = np.flatnonzero(heads != NO_PORT)
@@ -133,7 +133,7 @@ def layout_record(topology: Topology, placement: str) -> dict[str, Any]:
 
 
 def _lengths(wires: Wires) -> dict[str, Any]:
-    """Columns on the lengths of wires by both metrics, and the histogram. Means and maxima are None without wires."""
+    """Return columns on wire lengths by both metrics, and the histogram. Means and maxima are None without wires."""
     number = int(wires.number.sum())
     found: dict[str, Any] = {}
     for suffix, length in (("", wires.manhattan), ("_euclidean", wires.euclidean)):
@@ -155,7 +155,7 @@ def _lengths(wires: Wires) -> dict[str, Any]:
 
 
 def _by_class(topology: Topology, wires: Wires) -> dict[str, dict[str, float]]:
-    """Name of each link class that has wires → mean and maximum Manhattan length of its wires."""
+    """Return the mean and maximum Manhattan length of each link class that has wires, by the class's name."""
     found = {}
     for kind in np.unique(wires.kind).tolist():
         own = wires.kind == kind
@@ -168,7 +168,7 @@ def _by_class(topology: Topology, wires: Wires) -> dict[str, dict[str, float]]:
 
 
 def _density(topology: Topology, across: list[np.ndarray], sides: tuple[int, ...]) -> dict[str, Any]:
-    """The columns on wire density, and channel width and pins for a total of one bit per node across the middle."""
+    """Return columns on wire density, and on channel width and pins if one bit per node crosses the middle in all."""
     channels = 1 if topology.directed else 2
     rows = int(np.prod(sides[1:], dtype=np.int64))
     row = channels * across[0] / rows

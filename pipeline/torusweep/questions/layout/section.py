@@ -47,7 +47,7 @@ FIELDS = fields(
 
 
 def section(tables: Tables) -> Chapter | None:
-    """A sentence on folding, a chart of wire lengths, drawings, and the table `layout`; None if no row has wires."""
+    """Return a chapter: a sentence on folding, a chart of wire lengths, drawings, and a table; None without wires."""
     wired = [row for row in tables.get("layout", ()) if row["wire_length_max"] is not None]
     if not wired:
         return None
@@ -67,7 +67,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _folding(rows: Sequence[Record]) -> str:
-    """A text on placements and on how folding changes longest wire and total length of networks placed both ways."""
+    """Return a text on placements, and on how folding changes the longest wire and the total length of networks."""
     unit = (
         "A placement gives every node a place on a grid: straight, by its address; folded, so that the ends of a ring"
         " are neighbours; trellis and shuffled, for twisted tori. Lengths run along the axes, in pitches (from place to"
@@ -90,14 +90,14 @@ def _folding(rows: Sequence[Record]) -> str:
 
 
 def _pairs(rows: Iterable[Record]) -> list[tuple[Record, Record]]:
-    """(row of straight, row of folded) for every network and placement options for which there are both rows."""
+    """Return (row of straight, row of folded) for every network and placement options that have both rows."""
     found = {(row["topology"], *row["placement"].partition("(")[::2]): row for row in rows}
     straight = [(row, (name, "folded", options)) for (name, kind, options), row in found.items() if kind == "straight"]
     return [(row, found[folded]) for row, folded in straight if folded in found]
 
 
 def _chosen(networks: Mapping[str, Record], rows: Iterable[Record]) -> list[Record]:
-    """The rows of the chart: for each family, all different placements of its largest network that has several.
+    """Return the chart's rows: for each family, the different placements of its largest network with several.
 
     Networks with the most placements come first; there are at most MOST_NETWORKS.
     """
@@ -119,12 +119,12 @@ def _chosen(networks: Mapping[str, Record], rows: Iterable[Record]) -> list[Reco
 
 
 def _lengths(row: Record) -> tuple[tuple[int, int], ...]:
-    """(length, number of wires) of a placement; of placements with the same numbers the chart shows only one."""
+    """Return (length, number of wires) of a placement. The chart shows only one placement with the same numbers."""
     return tuple((wires["length"], wires["wires"]) for wires in row["wire_length_histogram"])
 
 
 def _shares(row: Record) -> list[dict[str, Any]]:
-    """The chart's marks for a placement: a row for each length of wires, with the share of wires of that length."""
+    """Return the chart's marks for a placement: a row for each length, with the share of wires of that length."""
     wires = sum(length["wires"] for length in row["wire_length_histogram"])
     own = {"layout": f"{row['topology']} · {row['placement']}", "mean": row["wire_length_mean"]}
     own |= {name: row[name] for name in ("topology", "placement")}
@@ -154,7 +154,7 @@ WIRE_LENGTHS = Chart(  # a row for each network and placement; the area of a mar
 
 
 def _drawings(placements: set[str]) -> str:
-    """Drawings of small networks with their wires, as HTML: those of DRAWN whose placement the sweep has."""
+    """Return drawings of small networks with their wires, as HTML: networks in DRAWN whose placement the sweep has."""
     pictures = "".join(
         f"<figure>{svg_layout(build(name), placement)}"
         f"<figcaption>{escape(f'{name}, {placement}')}<br>{escape(caption)}</figcaption></figure>"

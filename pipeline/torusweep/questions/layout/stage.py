@@ -51,7 +51,7 @@ class Layout(Record):
     )
 
     def picture(self) -> str:
-        """Drawing of nodes and wires as SVG. Raises BadInput in three dimensions, and for more than 1024 places."""
+        """Draw nodes and wires as SVG. Raises BadInput in three dimensions, and for more than 1024 places."""
         return svg_layout(self.network, self.record["placement"])
 
     @property
@@ -85,7 +85,7 @@ class Layout(Record):
 
 
 def _bars(histogram: list[dict[str, int]]) -> list[tuple[str, float, float, str]]:
-    """A bar for each length of wires. If there are more than MAX_ROWS, the greatest lengths share the last bar."""
+    """Return a bar for each length of wires. If there are more than MAX_ROWS, the largest share the last bar."""
     rows = [(str(entry["length"]), entry["wires"]) for entry in histogram]
     if len(rows) > MAX_ROWS:
         rest = rows[MAX_ROWS - 1 :]
@@ -106,7 +106,7 @@ def layout(
 ) -> Layout:
     """Compute a network's wires under a placement: lengths, density along a row, and the volume that they need.
 
-    By default the nodes of a mesh are placed straight, and those of other networks folded. Lengths are in
+    By default the nodes of a mesh are placed straight, and the nodes of other networks folded. Lengths are in
     pitches, the distance between neighbouring places: along the axes (Manhattan), and in a straight line.
 
     >>> import torusweep as ts

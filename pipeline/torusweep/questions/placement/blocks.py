@@ -1,4 +1,4 @@
-"""Blocks, on which the groups of a job's axis are placed in a slice, and the orders of a group's members in a block.
+"""Blocks of a slice, on which the groups of a job's axis are placed, and the orders of a group's members in a block.
 
 The loads of all orders of many blocks are computed by few calls of the kernel.
 """
@@ -21,7 +21,7 @@ MOST_AT_ONCE = 1 << 22  # node numbers in one call of the kernel: 16 MiB
 
 
 class AxisPart(NamedTuple):
-    """The part of a dimension that an axis has: members of a group differ in `coordinate // stride % factor`."""
+    """An axis's part of a dimension: members of a group differ in `coordinate // stride % factor`."""
 
     dimension: int
     factor: int
@@ -49,7 +49,7 @@ def size_of(block: Block) -> int:
 
 
 def corners(block: Block, sides: Sequence[int]) -> np.ndarray:
-    """int32[N / A]: the first corner of each copy of a block; the copies together contain every node once."""
+    """Return the first corner of each copy of a block, int32[N / A]; the copies together contain every node once."""
     node = np.arange(prod(sides), dtype=np.int32)
     first = np.ones(len(node), bool)
     for dimension, factor, stride in block:
@@ -58,7 +58,7 @@ def corners(block: Block, sides: Sequence[int]) -> np.ndarray:
 
 
 def orders(block: Block, sides: Sequence[int], rings: Sequence[bool], names: Sequence[str]) -> list[Order]:
-    """The distinct orders of a block, row-major first.
+    """Return the distinct orders of a block, row-major first.
 
     sides, rings   sides of the slice's dimensions, and whether each is a ring
     names          names of the dimensions
@@ -77,7 +77,7 @@ def orders(block: Block, sides: Sequence[int], rings: Sequence[bool], names: Seq
 
 @lru_cache(1 << 12)
 def _digits(factors: tuple[int, ...], rounds: tuple[bool, ...]) -> list[tuple[str, tuple[int, ...], np.ndarray]]:
-    """(name, sequence of the parts, int32[A, m]: digits of the members) of each order of a box with these factors."""
+    """Return (name, sequence of parts, digits of the members int32[A, m]) of each order of a box with these factors."""
     found = []
     for name, sequence in WAYS.items():
         for way in _ways(len(factors)):
@@ -90,7 +90,7 @@ def _digits(factors: tuple[int, ...], rounds: tuple[bool, ...]) -> list[tuple[st
 
 
 def _ways(parts: int) -> list[tuple[int, ...]]:
-    """Sequences of a block's parts: all permutations of up to four parts, otherwise only rotations and reversals."""
+    """Return sequences of a block's parts: all permutations of up to four, otherwise only rotations and reversals."""
     if parts <= ALL_ORDERS_UP_TO:
         return list(permutations(range(parts)))
     forwards = [tuple((first + place) % parts for place in range(parts)) for first in range(parts)]
@@ -98,7 +98,7 @@ def _ways(parts: int) -> list[tuple[int, ...]]:
 
 
 def row_major(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
-    """int32[A, m]: digits of the members in row-major order; the first digit varies fastest."""
+    """Return the digits of the members in row-major order, int32[A, m]; the first digit varies fastest."""
     members = np.arange(prod(factors), dtype=np.int32)
     return np.stack([members // prod(factors[:i]) % factor for i, factor in enumerate(factors)], axis=1).reshape(
         len(members), len(factors)
@@ -106,7 +106,7 @@ def row_major(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
 
 
 def snake(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
-    """int32[A, m]: digits in row-major order, but with every other row reversed: successive members are neighbours."""
+    """Return digits in row-major order with every other row reversed, int32[A, m]: successive ones are neighbours."""
     path = np.zeros((1, 0), np.int32)
     for factor in reversed(factors):
         back = np.arange(len(path)) % 2 == 1
@@ -117,7 +117,7 @@ def snake(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
 
 
 def cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """int32[A, m]: digits along a Hamiltonian cycle; None for a block of one side, or with an odd number of rows.
+    """Return digits along a Hamiltonian cycle, int32[A, m]; None for one side, or an odd number of rows.
 
     The members whose first digit is 0 form a spine. The cycle visits all other members row by row, and then returns
     along the spine. A block whose sides are all odd is bipartite with an odd number of members, and therefore has no
@@ -132,9 +132,10 @@ def cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
 
 
 def near_cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """int32[A, m]: digits along a cycle with one step of two hops, for a block whose sides are all odd; else None.
+    """Return digits along a cycle with one step of two hops, int32[A, m], if all sides are odd, otherwise None.
 
-    It is built like `cycle`, but visits the last two rows together, up and down. The step back to the spine has 2 hops.
+    The cycle is built like `cycle`, but visits the last two rows together, up and down. The step back to the spine has
+    2 hops.
     """
     if len(factors) < 2 or any(factor % 2 == 0 for factor in factors):
         return None
@@ -150,7 +151,7 @@ def near_cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | N
 
 
 def helix(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """int32[A, 2]: digits of all nodes of an a × b torus along a cycle that winds round it; None unless a divides b."""
+    """Return digits of an a × b torus along a cycle that winds round it, int32[A, 2]; None unless a divides b."""
     if len(factors) != 2 or not all(rounds) or factors[1] % factors[0]:
         return None
     first, second = row_major(factors, rounds).T
@@ -158,13 +159,13 @@ def helix(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
 
 
 def folded(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """int32[A, m]: digits of a snake's members 0, 2, 4, …, then …, 5, 3, 1: a cycle whose steps have at most 2 hops."""
+    """Return digits of a snake's members 0, 2, 4, …, then …, 5, 3, 1, int32[A, m]: a cycle of steps up to 2 hops."""
     path = snake(factors, rounds)
     return np.concatenate([path[::2], path[1::2][::-1]]) if len(path) > 2 else None
 
 
 def _around(width: int, rows: np.ndarray) -> np.ndarray:
-    """int32[A, m]: digits along a cycle of `width` × `rows` (int32[R, m − 1], R even); the spine's digit is first."""
+    """Return digits, int32[A, m], along a cycle of `width` × `rows`, an even number of int32[R, m − 1]; spine first."""
     visits = [(0, 0)]
     for row in range(len(rows)):
         visits += [(place, row) for place in (range(1, width) if row % 2 == 0 else range(width - 1, 0, -1))]
@@ -206,7 +207,7 @@ def divisions(sides: Sequence[int], axes: Sequence[int], *, several: bool) -> It
 
 @lru_cache(1 << 16)
 def _shares(side: int, left: tuple[int, ...], several: bool, before: tuple[int, ...]) -> list[Shares]:
-    """All ways to write a side as a sequence of axes' factors, each of which divides the axis's remaining size.
+    """Return all ways to write a side as a sequence of axes' factors, each of which divides the axis's remaining size.
 
     before   axes that may not come next: all that have a factor, or only the last one if several are allowed
     """
@@ -225,7 +226,7 @@ def _shares(side: int, left: tuple[int, ...], several: bool, before: tuple[int, 
 
 
 def block_of(division: Division, axis: int) -> Block:
-    """The block of an axis, given how the dimensions of the slice are divided among the axes."""
+    """Return the block of an axis, given how the dimensions of the slice are divided among the axes."""
     parts = []
     for dimension, shares in enumerate(division):
         stride = 1
@@ -259,7 +260,7 @@ class Laid(NamedTuple):
 
 
 class Side(NamedTuple):
-    """The load of all rings of one side of a block at the same time. Fields are those of `Load`."""
+    """The load of all rings of one side of a block at the same time. Fields are as in `Load`."""
 
     messages: float
     hops: int
@@ -293,7 +294,7 @@ def lay(machine: Machine, wanted: dict[Block, set[str]], *, backend: str = "auto
 def loads_of(
     machine: Machine, rows: np.ndarray, sizes: Sequence[int], patterns: Sequence[str], *, backend: str = "auto"
 ) -> list[Load]:
-    """The load of links for each of B ways to divide the N nodes into groups of equal size.
+    """Return the load of links for each of B ways to divide the N nodes into groups of equal size.
 
     rows  int32[B, N]: nodes, group by group; sizes: members of a group; patterns: names of the kernel's patterns
     """
@@ -306,7 +307,7 @@ def loads_of(
 
 
 def sides(machine: Machine, blocks: Iterable[Block], *, backend: str = "auto") -> dict[Block, list[Side]]:
-    """The sides of each block with at least two sides, each in a dimension of its own, for the bucket algorithm.
+    """Return the sides of each block with at least two sides, each in its own dimension, for the bucket algorithm.
 
     A block has [] if the algorithm cannot be used. All sides are used at the same time. On a grid their routes stay in
     their own dimensions. On a twisted slice this is certain only for messages of one hop, between neighbours on a line

@@ -63,7 +63,7 @@ class Shape(BaseModel):
 
 
 def operations_of(shape: Shape, axes: Mapping[str, int]) -> list[JobOperation]:
-    """The collective operations in a training step of a transformer, by axis.
+    """Return the collective operations in a training step of a transformer, by axis.
 
     tp   all-gathers and reduce-scatters of a microbatch's activations: two of each in a layer, forwards and backwards
          (Korthikanti et al. 2022, sec. 4.2.2); without sequence_parallel two all-reduces each (Shoeybi et al. 2019)
@@ -147,7 +147,7 @@ def check(shape: Shape, axes: Mapping[str, int]) -> None:
 
 
 def _parameters(shape: Shape, tp: int, ep: int) -> tuple[float, float]:
-    """(parameters outside experts, parameters of experts) in a rank's part of a layer, before fsdp divides them.
+    """Return parameters outside experts, and parameters of experts, in a rank's part of a layer, before fsdp.
 
     Attention has hidden² parameters each for queries, output, keys and values, or fewer if keys have fewer heads.
     """
@@ -161,7 +161,7 @@ def _parameters(shape: Shape, tp: int, ep: int) -> tuple[float, float]:
 
 
 class Job(NamedTuple):
-    """Sizes of a job's axes, of which the last varies fastest among ranks, and the successive operations of a step."""
+    """Sizes of a job's axes (the last varies fastest among ranks), and the successive operations of a step."""
 
     axes: dict[str, int]
     operations: list[JobOperation]
@@ -186,7 +186,7 @@ def job_of_axes(given: str | Mapping[str, Any]) -> Job:
 
 
 def operations_in_words(job: Job) -> str:
-    """The operations of a job that was given by its axes, as in 'tp all_gather, dp all_reduce, 64MiB each'."""
+    """Return the operations of a job that was given by its axes, as in 'tp all_gather, dp all_reduce, 64MiB each'."""
     done = [f"{one.axis} {one.kind}" for one in job.operations if job.axes[one.axis] > 1]
     return f"{', '.join(done)}, {USUAL_SIZE} each"
 

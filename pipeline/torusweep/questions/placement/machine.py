@@ -81,7 +81,7 @@ class Machine:
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """For each dimension, the difference between the numbers of two neighbouring nodes."""
+        """Difference between the numbers of two neighbouring nodes, for each dimension."""
         return tuple(prod(self.sides[:i]) for i in range(len(self.sides)))
 
     @cached_property
@@ -168,7 +168,7 @@ def _check(topology: Topology) -> None:
 
 
 def _rings(routing: SourceRouting, sides: tuple[int, ...]) -> list[bool]:
-    """For each dimension, whether its lines are rings: at least 3 nodes, the last one connected to the first."""
+    """Return for each dimension whether its lines are rings: at least 3 nodes, the last connected to the first."""
     rings, everyone = [], np.arange(prod(sides))
     for i, side in enumerate(sides):
         stride = prod(sides[:i])
@@ -179,7 +179,7 @@ def _rings(routing: SourceRouting, sides: tuple[int, ...]) -> list[bool]:
 
 
 def _ways(routing: SourceRouting) -> tuple[Ways, int]:
-    """(routes of all pairs, units of a message); units are divisible by the number of routes of each pair."""
+    """Return (routes of all pairs, units of a message); units are divisible by the number of routes of each pair."""
     everyone = np.arange(routing.topology.nodes)
     key = np.empty((len(everyone), len(everyone)), np.int32)
     for begin in range(0, len(everyone), ROWS_AT_ONCE):
@@ -202,7 +202,7 @@ def _ways(routing: SourceRouting) -> tuple[Ways, int]:
 
 
 def _weights(topology: Topology, port: np.ndarray) -> tuple[np.ndarray | None, int]:
-    """(int64[N, D]: weight of each link, `scale` / its bandwidth, a whole number, or None if all are 1; `scale`).
+    """Return each link's weight, `scale` / bandwidth, as whole numbers int64[N, D], or None if all are 1; and `scale`.
 
     Raises Refused if the scale is too large.
     """
@@ -262,7 +262,7 @@ class OperationCost(NamedTuple):
 
 
 def cost(operation: JobOperation, size: int, loads: Mapping[str, float], slowest: int = 1) -> OperationCost:
-    """The cost of an operation by a ring algorithm, or, without steps that wait for each other, by direct messages.
+    """Return the cost of an operation by a ring algorithm, or by direct messages if no step waits for another.
 
     size     number of members of a group, A
     loads    pattern → messages on the busiest link, divided by the link's bandwidth in flits per cycle
@@ -290,15 +290,15 @@ def cost(operation: JobOperation, size: int, loads: Mapping[str, float], slowest
 def bucket_cost(
     operation: JobOperation, factors: list[int], loads: list[float], slowest: list[int]
 ) -> OperationCost | None:
-    """The cost of an all-gather, reduce-scatter or all-reduce on all sides of a block; None for other operations.
+    """Return the cost of an all-gather, reduce-scatter or all-reduce on all sides of a block, or None.
 
-    factors  sides of the block; None is returned if there is only one
+    factors  sides of the block; the result is None if there is only one, or for another operation
     loads    for each side, messages on the busiest link divided by its bandwidth, if all rings are used at once
     slowest  for each side, latency of the slowest route of the rings
 
     The data are divided into a part for each side. Part j is gathered along side j, then along the next side, and so
-    on, so that all sides are in use in every phase. A phase waits for the previous one. Along a side of a members, each
-    of which has P shares, (a − 1) · P shares go over the ring, half of them each way.
+    on, so that all sides are in use in every phase. A phase waits for the previous one. A side has a members, each
+    with P shares: (a − 1) · P shares go over its ring, half of them each way.
     Source: Sack & Gropp 2015, for equal sides; here the sides may differ.
     """
     if operation.kind not in ("all_gather", "reduce_scatter", "all_reduce") or len(factors) < 2:
@@ -322,9 +322,9 @@ def bucket_cost(
 
 
 def least_bytes(operation: JobOperation, size: int, machine: Machine) -> float:
-    """Lower bound, for any placement and routing, of the bytes on the busiest link divided by the link's bandwidth.
+    """Return a lower bound, for any placement and routing, of the busiest link's bytes divided by its bandwidth.
 
-    all_gather: every node, also the one with the least bandwidth, receives all but its own part, (A − 1)/A · bytes.
+    all_gather: every node, even the one with the least bandwidth, receives all but its own part, (A − 1)/A · bytes.
     reduce_scatter: every node sends as much. broadcast: every node receives everything, or is the first and sends it.
     all_reduce: members of a group send 2 (A − 1)/A · bytes each on average (Patarasuk & Yuan 2009, if only members
     combine), and these bytes take at least one hop each over all channels. permute, exchange: likewise.
@@ -345,7 +345,7 @@ def least_bytes(operation: JobOperation, size: int, machine: Machine) -> float:
 
 
 def bound_name(kind: str) -> str:
-    """The proof of the lower bound of an operation's time, in words."""
+    """Return the proof of the lower bound of an operation's time, in words."""
     return {
         "all_gather": "bytes that a node receives, over its links",
         "reduce_scatter": "bytes that a node sends, over its links",

@@ -1,4 +1,4 @@
-"""Compare all placements of a job on a slice, and rank the best ones and the row-major order of the nodes."""
+"""Compare all placements of a job on a slice, and rank the best placements and the row-major order of the nodes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class OperationTime(NamedTuple):
     """The time of one operation of a job in a placement.
 
     seconds  seconds of all repetitions of the operation
-    bytes    bytes on the busiest link in one repetition; for the bucket algorithm, those of `OperationCost`
+    bytes    bytes on the busiest link in one repetition; for the bucket algorithm, as in `OperationCost`
     link     busiest link, node · D + direction; None for the bucket algorithm, which uses all sides of a block
     least    lower bound of the seconds of all repetitions, for any placement and without latency
     hops     hops of the longest route
@@ -82,7 +82,7 @@ class JobPlacement(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """The best placements of a job, the fastest first, and the row-major one.
+    """The best placements of a job, the fastest first, and the row-major placement.
 
     row_major  placement of the ranks on the nodes in the order of their numbers
     compared   number of placements compared
@@ -169,7 +169,7 @@ def check_axes(machine: Machine, axes: dict[str, int]) -> None:
 
 
 def _arrangements(machine: Machine, sizes: list[int]) -> tuple[list[Block], np.ndarray]:
-    """(distinct blocks, int32[M, axes]: block of each axis) for all M ways to divide the dimensions among the axes.
+    """Return distinct blocks, and the block of each axis, int32[M, axes], for all M ways to divide the dimensions.
 
     An axis may have several factors of a dimension unless there are too many ways. Ways with few factors come first.
     """
@@ -192,7 +192,7 @@ def _arrangements(machine: Machine, sizes: list[int]) -> tuple[list[Block], np.n
 
 
 class _Timing:
-    """Computes the times of operations on a machine whose links have a given speed."""
+    """A calculator of operations' times on a machine whose links have a given speed."""
 
     def __init__(self, machine: Machine, links: LinkSpeed) -> None:
         self.machine, self.links = machine, links
@@ -200,7 +200,7 @@ class _Timing:
     def options(
         self, operations: Sequence[JobOperation], block: Block, orders: list[Laid], own: list[Side]
     ) -> list[_Option]:
-        """The orders of a block, the fastest first; orders with equal times share an entry. own: the block's sides."""
+        """Return a block's orders, the fastest first, one entry for equal times. own: the block's sides."""
         found: dict[tuple[float, ...], _Option] = {}
         for laid in orders:
             phases = tuple(self.phase(operation, size_of(block), laid.loads, block, own) for operation in operations)
@@ -217,7 +217,7 @@ class _Timing:
     def phase(
         self, operation: JobOperation, size: int, loads: dict[str, Load], block: Block | None, own: list[Side]
     ) -> OperationTime:
-        """The time of an operation by ring or bucket, whichever is faster. own: sides for bucket, [] for ring only."""
+        """Return an operation's time by ring or bucket, whichever is faster. own: sides for bucket; [] for ring."""
         pattern = PATTERN[operation.kind]
         slowest = loads[pattern].latency if size > 1 else 0
         takes = cost(operation, size, {name: load.messages for name, load in loads.items()}, slowest)
@@ -250,7 +250,7 @@ class _Kept(NamedTuple):
 
 
 def _best(arrangements: np.ndarray, options: list[dict[int, list[_Option]]], top: int) -> list[_Kept]:
-    """The `top` fastest placements with different times.
+    """Return the `top` fastest placements with different times.
 
     Arrangements whose axes have the same choice of times form one case. Cases are searched in the order of their
     fastest placement. The search ends at a case whose fastest placement is slower than all placements that are kept.
@@ -323,7 +323,7 @@ def _placement(
 
 
 def _row_major(timing: _Timing, axes: dict[str, int], operations: Sequence[JobOperation], backend: str) -> JobPlacement:
-    """The placement of the ranks on the nodes in the order of their numbers; the last axis varies fastest."""
+    """Return the placement of ranks on nodes in the order of their numbers; the last axis varies fastest."""
     machine, names = timing.machine, list(axes)
     devices = np.arange(machine.nodes, dtype=np.int32).reshape(tuple(axes.values()))
     blocks = [_block_in_order(machine.sides, list(axes.values()), axis) for axis in range(len(names))]
@@ -341,7 +341,7 @@ def _row_major(timing: _Timing, axes: dict[str, int], operations: Sequence[JobOp
 
 
 def _block_in_order(box: Sequence[int], sizes: list[int], axis: int) -> Block | None:
-    """The block of an axis if ranks are numbered like nodes; None if the groups of the axis are no blocks."""
+    """Return the block of an axis if ranks are numbered like nodes; None if the groups of the axis are no blocks."""
     low = prod(sizes[axis + 1 :])
     high, parts = low * sizes[axis], []
     for dimension, side in enumerate(box):

@@ -1,4 +1,4 @@
-"""Place tasks that send to each other on the terminals of a network, for least hops · demand or least busiest link."""
+"""Place tasks that send to each other on a network's terminals, for least hops · demand or least busiest link."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SHOWN = 16  # tasks that are printed
 
 
 class NamedTasks(NamedTuple):
-    """Names of n tasks, and float64[n, n]: demand from each task to each other task."""
+    """Names of n tasks, and the demand from each task to each other task, float64[n, n]."""
 
     names: tuple[Any, ...]
     matrix: np.ndarray
@@ -182,7 +182,7 @@ class TaskPlacement(Answer):
 
 
 def place_tasks(network: Topology, how: How, named: NamedTasks, least: str, restarts: int, seed: int) -> TaskPlacement:
-    """Place tasks on the terminals of a network so that a value is least: hops · demand, or the busiest link's load.
+    """Place tasks on a network's terminals so that hops · demand, or the load of the busiest link, is least.
 
     restarts  number of searches by exchanges that start from random placements
 
@@ -251,7 +251,7 @@ def _check_size(network: Topology, number: int) -> None:
 
 
 def _routes(network: Topology, between: np.ndarray) -> PlaceRoutes | None:
-    """The shortest paths of all pairs of terminals; None if there are too many. between: hops between all nodes."""
+    """Return the shortest paths of all pairs of terminals; None if too many. between: hops between all nodes."""
     tail, head, port = network.arcs
     arcs = np.stack([tail, head])
     if len(network.terminals) ** 2 * len(tail) > MOST_TRIED:
@@ -291,7 +291,7 @@ class _Search:
         return float((self.demand.sent * self.distance[at, place[self.demand.other]]).sum())
 
     def bound(self, matrix: np.ndarray) -> float:
-        """Lower bound of the value of all placements (Gilmore 1962; Lawler 1963).
+        """Return a lower bound of the value of all placements (Gilmore 1962; Lawler 1963).
 
         Each task's largest demands are assumed to go to its nearest places. For the busiest link, these hops are spread
         over all channels, and a task's demand over the channels of a node.
@@ -333,7 +333,7 @@ class _Search:
             yield draw.permutation(places).astype(np.int32), np.geomspace(high, low, max(1, moves // places)) * unit
 
     def _one_after_another(self, matrix: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Complete a placement greedily: the task with most demand to placed tasks gets the free place with least cost.
+        """Complete a placement greedily: the task with most demand to placed tasks gets the cheapest free place.
 
         place   int32[n]: place of each task; −1 if it is not placed yet
         """
@@ -360,7 +360,7 @@ class _Search:
     def exact(
         self, matrix: np.ndarray, place: np.ndarray, value: float, *, use_symmetry: bool
     ) -> tuple[np.ndarray, float, bool]:
-        """(best placement, its value, whether all placements were compared)."""
+        """Return (best placement, its value, whether all placements were compared)."""
         order = np.argsort(-(matrix + matrix.T).sum(axis=1), kind="stable")  # tasks with the most demand come first
         begin = np.zeros(len(self.distance), bool)
         nodes, first = np.unique(self.network.terminals, return_index=True)

@@ -43,7 +43,7 @@ def link_in_words(machine: Machine, link: int | None) -> str:
 
 
 def deadlock_in_words(machine: Machine, placement: JobPlacement) -> str:
-    """A sentence on why a placement's routes are free of deadlock, or on how to find out."""
+    """Return a sentence on why a placement's routes are free of deadlock, or on how to find out."""
     if max((phase.hops for phase in placement.phases), default=0) <= 1:
         return (
             "no deadlock: every message takes one hop, so that no channel waits for another;"
@@ -64,14 +64,14 @@ def deadlock_in_words(machine: Machine, placement: JobPlacement) -> str:
 
 
 def _has_ring(machine: Machine, block: Block) -> bool:
-    """Whether a side of a block is a whole ring of the slice, so that the block may have a cycle of odd length."""
+    """Return whether a side of a block is a whole ring of the slice, so that the block may have an odd cycle."""
     return any(machine.rings[part.dimension] and part.factor == machine.sides[part.dimension] for part in block)
 
 
 def notes(
     machine: Machine, axes: dict[str, int], operations: Sequence[JobOperation], best: Sequence[JobPlacement]
 ) -> list[str]:
-    """Notes on the network, on blocks without a Hamiltonian cycle, and on placements that were not compared."""
+    """Return notes on the network, on blocks without a Hamiltonian cycle, and on placements that were not compared."""
     found = list(machine.topology.plan.notes)
     ringed = {operation.axis for operation in operations if PATTERN[operation.kind] == "ring"}
     names = list(axes)
@@ -93,7 +93,7 @@ def notes(
 
 
 def _wait(links: LinkSpeed) -> str:
-    """The latency of a step of a collective, in words."""
+    """Return the latency of a step of a collective, in words."""
     wait = f"{links.latency * 1e6:g} µs a step of a collective"
     if links.tick is None:
         return wait
@@ -153,7 +153,7 @@ def _loss(best: JobPlacement, plain: JobPlacement) -> str:
 
 
 def axes_of(machine: Machine, names: Iterable[str], placement: JobPlacement) -> dict[str, str]:
-    """Name of each axis → its block and order in words."""
+    """Return each axis's block and order in words, by the axis's name."""
     found = zip(names, placement.blocks, placement.orders, strict=True)
     return {name: block_in_words(machine, block, order) for name, block, order in found}
 

@@ -96,7 +96,7 @@ def search(
 
     Simulated annealing starts from random regular graphs and exchanges pairs of links. The search ends with "optimal"
     if a graph attains the bound of all graphs: Moore's for the diameter, Cerf's for the mean distance. If the same
-    command is repeated, a search that was stopped is completed, and a completed one continues for the same time again.
+    command is repeated, an interrupted search is completed, and a completed search continues for the same time again.
     A GPU is used for graphs of at least 256 nodes, and at least 8 chains for each core.
 
     >>> import torusweep as ts

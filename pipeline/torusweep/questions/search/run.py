@@ -51,7 +51,7 @@ class Chain(NamedTuple):
 
 
 def begin(wanted: Wanted) -> list[Chain]:
-    """All chains before their first move. Raises BadInput if no graph to start from is found."""
+    """Return all chains before their first move. Raises BadInput if no graph to start from is found."""
     graphs = [random_graph(wanted, number) for number in range(wanted.chains)]
     return [Chain(graph, graph, *energy(graph, wanted.goal), 0) for graph in graphs]
 
@@ -78,12 +78,12 @@ def load_kernel(wanted: Wanted, chains: list[Chain], threads: int, backend: str)
 
 
 def is_optimal(wanted: Wanted, chain: Chain) -> bool:
-    """Whether the best graph of a chain attains the bound."""
+    """Return whether the best graph of a chain attains the bound."""
     return chain.energy <= wanted.goal.energy and chain.diameter <= wanted.goal.diameter
 
 
 def best_of(wanted: Wanted, chains: list[Chain]) -> Chain:
-    """The chain with the best graph. Of several optimal ones, the one with the fewest moves; otherwise the first."""
+    """Return the chain with the best graph. If several are optimal, fewest moves decide; otherwise the first wins."""
 
     def order(chain: Chain) -> tuple[int, ...]:
         reached = (chain.diameter, chain.energy) if wanted.objective == "diameter" else (chain.energy, chain.diameter)
@@ -125,7 +125,7 @@ def _after(chain: Chain, found: Annealed) -> Chain:
 
 
 def _cycles(wanted: Wanted, first: int, blocks: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield (number of the first block, temperature of each block) for each cycle, or part of one, among the blocks."""
+    """Yield (number of the first block, temperature of each block) for each whole or partial cycle among the blocks."""
     hottest = HOTTEST * wanted.bound.distance_sum / wanted.nodes / wanted.degree
     end = first + blocks
     while first < end:
@@ -136,7 +136,7 @@ def _cycles(wanted: Wanted, first: int, blocks: int) -> Iterator[tuple[int, np.n
 
 
 def _cycle_of(block: int) -> tuple[int, int]:
-    """(number of the first block, number of blocks) of the cycle that contains a block."""
+    """Return (number of the first block, number of blocks) of the cycle that contains a block."""
     length = FIRST_CYCLE * (1 << ((block // FIRST_CYCLE + 1).bit_length() - 1))
     return length - FIRST_CYCLE, length
 
@@ -199,7 +199,7 @@ def publish(folder: Path, wanted: Wanted, chains: list[Chain]) -> dict[str, Any]
 
 
 def search_row(wanted: Wanted, chain: Chain, ports: np.ndarray, path: Path) -> dict[str, Any]:
-    """The row of the table `search` for a chain's best graph. Its distances are computed again, from all nodes.
+    """Return the row of the table `search` for a chain's best graph. Its distances are computed again, from all nodes.
 
     ports   int32[N, d]: the graph's port table
     """
@@ -231,7 +231,7 @@ def search_row(wanted: Wanted, chain: Chain, ports: np.ndarray, path: Path) -> d
 
 
 def _edge_list(wanted: Wanted, ports: np.ndarray) -> str:
-    """Text of an edge list of the graph, with a line for each link. On a grid, nodes are numbered row by row."""
+    """Return the text of an edge list, with a line for each link. On a grid, nodes are numbered row by row."""
     tail, port = np.nonzero(ports >= 0)
     head = ports[tail, port]
     if wanted.grid is not None:

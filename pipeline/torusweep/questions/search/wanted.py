@@ -35,7 +35,7 @@ class Wanted(NamedTuple):
     symmetry  the graph must be unchanged if its nodes are rotated by 1/symmetry; 1 for no symmetry
     seed      seed of the random numbers
     chains    number of chains, which start from different graphs
-    grid      (columns, rows) of the grid on which the nodes are placed; None if they are not
+    grid      (columns, rows) of the grid on which the nodes are placed; None if nodes are not placed
     max_wire  greatest length of a link, in places along both axes; None for any
     """
 
@@ -109,7 +109,7 @@ class Wanted(NamedTuple):
 
 @cache
 def places(wanted: Wanted) -> np.ndarray:
-    """int32[N, 2]: column and row of each node. Rotating the nodes by 1/symmetry turns the grid by 360°/symmetry."""
+    """Return column and row of each node, int32[N, 2]. Rotating nodes by 1/symmetry turns the grid by 360°/symmetry."""
     assert wanted.grid is not None
     columns, rows = wanted.grid
     if wanted.symmetry == 4:
@@ -127,7 +127,7 @@ def places(wanted: Wanted) -> np.ndarray:
 
 @cache
 def _bound(wanted: Wanted) -> Bound:
-    """Compute the bounds: within h hops of a node are at most the nodes of a tree, and at most those h wires away."""
+    """Compute the bounds: within h hops of a node are at most a tree's nodes, and at most the nodes within h wires."""
     levels = bounds.moore_levels(wanted.nodes, wanted.degree)
     if wanted.wires is None:
         return Bound(bounds.diameter(levels), bounds.distance_sum(levels) * wanted.nodes)
@@ -151,10 +151,10 @@ def _nearest_divisor(number: int, near: int) -> int:
 
 
 def random_graph(wanted: Wanted, chain: int) -> Quotient:
-    """Make a graph by connecting ports at random; it depends only on the parameters and on the number of the chain.
+    """Make a graph by connecting ports at random. It depends only on the parameters and on the number of the chain.
 
-    If nodes and degree are odd, one port in each copy stays free; if the length of links is limited, a few more may.
-    Raises BadInput if no graph is found, for example if almost all possible links are needed.
+    If nodes and degree are odd, one port in each copy stays free; if the length of links is limited, more may stay
+    free. Raises BadInput if no graph is found, for example if almost all possible links are needed.
     """
     random = np.random.default_rng((wanted.seed, chain))
     for _ in range(ATTEMPTS):
@@ -181,7 +181,7 @@ class _Ports:
         self.taken: list[set[tuple[int, int]]] = [{(a, 0)} for a in range(wanted.orbits)]
 
     def pair(self, random: np.random.Generator) -> list[int]:
-        """Connect free ports in random pairs, for several rounds. Returns the ports that are still free."""
+        """Connect free ports in random pairs, for several rounds. Return the ports that are still free."""
         left = np.arange(len(self.head))
         for _ in range(ROUNDS):
             left = random.permutation(left)
@@ -195,7 +195,7 @@ class _Ports:
         return [int(port) for port in left]
 
     def exchange(self, left: list[int], random: np.random.Generator) -> list[int]:
-        """Replace random links by links from their ends to free ports. Returns the ports that are still free."""
+        """Replace random links by links from their ends to free ports. Return the ports that are still free."""
         for _ in range(EXCHANGES * len(left)):
             if len(left) < 2:
                 break
@@ -214,7 +214,7 @@ class _Ports:
         return left
 
     def join(self, e: int, f: int, turn: int) -> bool:
-        """Add a link between two ports unless it exists, is a loop, or is too long. Returns whether it was added."""
+        """Add a link between two ports unless it exists, is a loop, or is too long. Return whether it was added."""
         s, m, d = self.wanted.symmetry, self.wanted.orbits, self.wanted.degree
         a, b = e // d, f // d
         there, back = (b, turn), (a, -turn % s)

@@ -51,8 +51,7 @@ def bursts(
     cycles: Annotated[float, Whole(1, "mean length of a burst, in cycles", 10**9)] = 100,
     peak: Annotated[float, Whole(0, "flits per cycle per terminal in a burst", 1 << 14)] = 1,
 ) -> Process:
-    """Bursts and pauses alternate by a two-state Markov chain; a cycle of a burst has a packet with a fixed
-    probability.
+    """Bursts and pauses alternate by a two-state Markov chain; a cycle of a burst has a packet with fixed probability.
 
     The load during a burst is `peak`. The mean pause follows from the requested load.
     Source: Jain & Routhier 1986 in its two-state form, as BookSim2's on_off injection.

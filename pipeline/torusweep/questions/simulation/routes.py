@@ -33,8 +33,7 @@ ALL_HOPS = -1
 def draw_layered_routes(
     routing: LayeredRouting, source: np.ndarray, destination: np.ndarray, draws: Draws
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw a random route for each of M packets: (direction int8[M, L], hops int16[M, L]). A direction is an output
-    port.
+    """Draw a random route for each of M packets: direction int8[M, L], hops int16[M, L]. Directions are output ports.
 
     The routing's split says whether all shortest paths or all next arcs are equally probable. Each parallel link counts
     as another path or arc.

@@ -126,8 +126,7 @@ class Simulation(Records):
         print_simulation(console, self.rows, self.timed)
 
     def figure(self, *, dark: bool = False) -> Drawing:
-        """Draw latency against offered load, with 95 % confidence intervals, as an Altair chart, which a notebook
-        shows.
+        """Draw an Altair chart, which a notebook shows, of latency with 95 % confidence intervals over offered load.
 
         Raises BadInput if no row has an offered load and a latency.
         """

@@ -132,8 +132,7 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
 
 
 def mser5(run: Run) -> int:
-    """Return the end of the warm-up, in cycles: the truncation with the least marginal standard error of the mean
-    latency.
+    """Return the end of the warm-up in cycles: the truncation with the least marginal standard error of mean latency.
 
     The observations are total latencies in the order of delivery, in batches of five packets, or of more so that there
     are at most 1000 batches. At most half of the batches are truncated.

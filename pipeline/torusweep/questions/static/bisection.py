@@ -248,8 +248,7 @@ def _one_of_each_pair(characters: np.ndarray, elements: int) -> np.ndarray:
 
 
 def _bound_by_inertia(undirected: scipy.sparse.csr_array, restarts: int) -> tuple[float | None, str]:
-    """Return (lower bound, method) for a value just below λ₂ from Lanczos iteration, proved by Sylvester's law of
-    inertia.
+    """Return a bound just below λ₂ and its method: found by Lanczos iteration, proved by Sylvester's law of inertia.
 
     The Laplacian minus σ has as many negative eigenvalues as D in L D Lᵀ has negative pivots. If the only negative
     pivot is that of the constant function, λ₂ ≥ σ. The row sums of the factorisation's error are at most n units of

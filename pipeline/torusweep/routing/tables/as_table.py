@@ -99,13 +99,13 @@ def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[
 
 
 def _sends_in_one_state(routing: LayeredRouting) -> bool:
-    """Whether packets leave each node in at most one state, so that states are not needed."""
+    """Return whether packets leave each node in at most one state, so that states are not needed."""
     sends = ((routing.states != NO_PORT) & (routing.port != NO_PORT)).any(axis=1)
     return int(np.bincount(routing.node[sends], minlength=1).max()) <= 1
 
 
 def _labels(routing: LayeredRouting) -> np.ndarray:
-    """int64[S]: 0 for the state in which packets are injected at a node, and 1, 2, … for the node's other states."""
+    """Return 0 for the state in which a node injects packets, and 1, 2, … for its other states, int64[S]."""
     starts = np.zeros(len(routing.states), bool)
     starts[routing.start] = True
     order = np.lexsort((~starts, routing.node))
@@ -148,7 +148,7 @@ def _expect_few(routes: int) -> None:
 
 
 def _routes_to(routing: SourceRouting, goal: int) -> _Routed:
-    """Return all routes from all terminals' nodes to a destination; with two passes, by way of each of all nodes."""
+    """Return all routes from all terminals' nodes to a destination; with two passes, through each node in turn."""
     sources = _terminals(routing.topology)
     if routing.lost is not None:
         sources = sources[~np.isin(sources * routing.topology.nodes + goal, routing.lost)]
@@ -184,7 +184,7 @@ def _routes(routing: SourceRouting, source: np.ndarray, destination: np.ndarray)
 
 
 def _weights(routes: Routes) -> np.ndarray:
-    """float64[R]: weights in the proportions of the routes' shares, in whole numbers if these can express them."""
+    """Return weights in the proportions of the routes' shares, float64[R]; in whole numbers if possible."""
     whole = whole_weights(routes)
     return routes.weight if whole is None else whole[0].astype(np.float64)
 
@@ -233,7 +233,7 @@ def _rows_to(goal: int, routed: _Routed, node: np.ndarray, code: np.ndarray, kin
 def _rest_labels(goal: int, listed: np.ndarray, source: np.ndarray, begins: np.ndarray) -> tuple[np.ndarray, int]:
     """Return (int64 state of the rest of a route, for every rest; state of arrived packets at the destination).
 
-    The states of a node are 0, 1, …; 0 is the state of packets injected there, and of a rest that they all share.
+    The states of a node are 0, 1, …. State 0 is the state of packets injected there, and of a rest that they all share.
     """
     node = listed[:, 1]
     size = int(max(node.max(initial=0), source.max(initial=0), goal)) + 1
@@ -252,7 +252,7 @@ def _rest_labels(goal: int, listed: np.ndarray, source: np.ndarray, begins: np.n
 
 
 def with_hop_counts(table: TableRouting, counted: np.ndarray) -> TableRouting:
-    """Return the same routing with new classes: a hop's class is the number of counted hops of the packet before it.
+    """Return the same routing with new classes: a hop's class is the number of the packet's counted hops before it.
 
     counted   bool[N, P]  whether hops over each channel are counted
     """
@@ -294,7 +294,7 @@ def with_hop_counts(table: TableRouting, counted: np.ndarray) -> TableRouting:
 
 
 def _reached(table: TableRouting, adds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """List, ascending, the (configuration, number of counted hops so far), int64[C'] each, that packets can have.
+    """List, ascending, the pairs that packets can have: configuration and counted hops so far, int64[C'] each.
 
     adds   int64[R]  whether the hop of each row counts: 0 or 1
     """
@@ -350,7 +350,7 @@ def drawn_rows(
 
 
 def _rows_at(routing: TableRouting, configuration: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """int64[K]: the first row of each configuration whose cumulative share exceeds `unit`, in [0, 1), by bisection."""
+    """Return each configuration's first row whose cumulative share exceeds `unit`, in [0, 1), int64[K]."""
     low, high = routing.rows[configuration], routing.rows[configuration.astype(np.int64) + 1] - 1
     while (low < high).any():
         middle = (low + high) // 2

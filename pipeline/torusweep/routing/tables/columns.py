@@ -32,7 +32,8 @@ def table(topology: Topology, path: str) -> TableRouting:
     comes from, empty where it is injected) or input_port; state and next_state, which the packet carries (0 where it is
     injected); virtual_channel (class of the next hop, for rule table); share (of packets, in any unit; by default all
     equal). A CSV file without a line of names is a matrix: line s, column t has the next node from s towards t, −1 if
-    there is none. Nodes of a network from a file or a graph have their names from there; a matrix has them in order.
+    there is none. Nodes of a network from a file or a graph have the names in that file or graph; a matrix lists nodes
+    in order.
 
     Two other kinds of file are recognised by their contents: InfiniBand's forwarding tables as ibroute, dump_fts and
     dump_lfts print them, if the network is ibnetdiscover's output; and Noxim's routing tables.
@@ -81,7 +82,7 @@ def rows_of_matrix(topology: Topology, matrix: np.ndarray) -> TableRows:
 
 
 def _whole(matrix: np.ndarray) -> np.ndarray:
-    """int64: the numbers of a matrix, rounded towards 0; −2 for a number that is not finite or too large."""
+    """Return a matrix's numbers as int64, rounded towards 0; −2 for a number that is not finite or too large."""
     return np.where(np.isfinite(matrix) & (np.abs(matrix) < 2**31), matrix, -2).astype(np.int64)
 
 
@@ -145,7 +146,7 @@ def _counted(table: pa.Table, name: str, most: int) -> np.ndarray | None:
 
 
 def _inputs(topology: Topology, table: pa.Table, names: set[str], at: np.ndarray) -> np.ndarray | None:
-    """int64[R]: the node that each row's packets come from, −1 = injected; None if no column gives it."""
+    """Return the node from which each row's packets come, int64[R], −1 = injected; None if no column gives it."""
     name = next((name for name in ("from", "input_port") if name in names), None)
     if name is None:
         return None
@@ -174,7 +175,7 @@ def _inputs(topology: Topology, table: pa.Table, names: set[str], at: np.ndarray
 
 
 def _ports_to(topology: Topology, at: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """int64[R]: the lowest port of each node `at` that leads to the node `to`; −1 = no link."""
+    """Return the lowest port of each node `at` that leads to the node `to`, int64[R]; −1 = no link."""
     port = np.full(len(at), NO_PORT, np.int64)
     for number in range(topology.ports.shape[1] - 1, -1, -1):
         port[topology.ports[at, number] == to] = number

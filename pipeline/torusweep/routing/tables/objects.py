@@ -47,7 +47,7 @@ def routing_of(topology: Topology, given: Any, name: str | None = None) -> str |
 
 
 def _name_of(function: Callable[..., Any]) -> str:
-    """Return the name of a function. A lambda gets a number, which stays the same if it is given again."""
+    """Return the name of a function. A lambda gets a number, which stays the same if the lambda is given again."""
     name = str(getattr(function, "__name__", "function"))
     if name != "<lambda>":
         return name
@@ -141,5 +141,5 @@ def _is_node(given: Any, known: Mapping[Any, int]) -> bool:
 
 
 def _is_share(given: Any) -> bool:
-    """Whether an object is a number in the range of shares; it may be a whole number too large for float64."""
+    """Return whether an object is a number in the range of shares, even a whole number too large for float64."""
     return isinstance(given, Real) and bool(LEAST <= given <= MOST)  # type: ignore[operator]  # typeshed's Real has no order

@@ -24,7 +24,7 @@ class Ways(NamedTuple):
 
     nodes         int        number of nodes
     first, at, rows          as in `TableRouting`
-    head          int64[R]   node that each row leads to
+    head          int64[R]   node to which each row leads
     next          int64[R]   configuration at that node; −1 = arrived, −2 = no configuration fits
     pair, entry   int64[E]   `entry_pair` and `entry` of `TableRouting`
     """
@@ -112,12 +112,12 @@ def _arrows(nodes: list[int]) -> str:
 
 
 class TableRows(NamedTuple):
-    """The R rows of a routing table, in any order. A column of None has the same value in all rows.
+    """The R rows of a routing table, in any order. A column that is None has the same value in all rows.
 
     at           int64[R]    node at which the packet is
     destination  int64[R]    destination node of the packet
     port         int64[R]    port of `at` to take; −1: the packet, which is at its destination, leaves the network
-    input        int64[R]    node that the packet comes from, −1 = injected at `at`; None if any node will do
+    input        int64[R]    node from which the packet comes, −1 = injected at `at`; None if any node will do
     state        int64[R]    state ≥ 0 of the packet, which is injected in state 0; None if always 0
     following    int64[R]    state ≥ 0 of the packet after this hop; None if always 0
     kind         int64[R]    class ≥ 0 of the packet's virtual channel on this hop; None if always 0
@@ -135,7 +135,7 @@ class TableRows(NamedTuple):
 
 
 class _Keys(NamedTuple):
-    """Number configurations by destination, node, input and state, in this order of significance."""
+    """Numbers of configurations, by destination, node, input and state, in this order of significance."""
 
     nodes: int
     inputs: int
@@ -226,7 +226,7 @@ def _expect_single(rows: TableRows, order: np.ndarray, columns: tuple[np.ndarray
 
 
 def _places(configuration: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """int64[K]: the index of each of K keys among the configurations, which are ascending; −1 if it is missing."""
+    """Return the index of each of K keys among the ascending configurations, int64[K]; −1 if it is missing."""
     if not len(configuration):
         return np.full(len(key), ARRIVED)
     place = np.minimum(np.searchsorted(configuration, key), len(configuration) - 1)
@@ -267,7 +267,7 @@ def _arranged(
     headers: Headers | None,
     lost: np.ndarray | None,
 ) -> TableRouting:
-    """Make a `TableRouting` of the configurations in `order`, which leaves out those that no packet reaches.
+    """Make a `TableRouting` from the configurations in `order`, which omits configurations that no packet reaches.
 
     arrays    `at`, `rows`, `port`, `kind`, `next` and `weight` of `TableRouting`, in the old order
     entries   `entry_pair` and `entry` of `TableRouting`, in the old order
