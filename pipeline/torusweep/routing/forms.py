@@ -165,7 +165,7 @@ class LayeredRouting:
     start     int32[N]      state of a packet that enters the network at each node
     finish    int32[N]      state of a packet that has arrived at each node
     extra     int           number of arcs per path on which the packet stays at a node: hops = distance − extra
-    split     "paths": all shortest paths have equal shares; "next-hops": in each state, all arcs that lead nearer have
+    split     what has equal shares: "paths": all shortest paths; "next-hops": in each state, all arcs that lead nearer
     lost      int64[L]      pairs of nodes, as in `SourceRouting`, whose packets take none of these paths; None for none
     """
 

@@ -252,7 +252,7 @@ def compared(
 
 
 def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
-    """Return columns with time and bandwidths for each size. Without `cost`, times are the bound's least times."""
+    """Return columns with time and bandwidths for each size; if `cost` is None, the least times by the bound."""
     if timing is None:
         return {}
     share = row["bus_bandwidth"] / row["algorithm_bandwidth"] if row["algorithm_bandwidth"] else None

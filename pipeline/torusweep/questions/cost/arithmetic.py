@@ -44,8 +44,8 @@ class Cables(NamedTuple):
 class Counts(NamedTuple):
     """The numbers of a network's parts.
 
-    widths     float64[K]  the K different widths of routers; a router's width is the sum over its ports, including
-                           those of terminals, of the link's flits per cycle
+    widths     float64[K]  the K different widths of routers. A router's width is the sum of its links' flits per cycle,
+                           including the links to its terminals
     routers    int64[K]    number of routers of each width
     """
 

@@ -80,7 +80,7 @@ def routers_of_cabinet(racks: Racks, terminals: int) -> int:
 
 
 def _size_of_group(plan: Plan) -> int | None:
-    """Return the number of routers in a group or cube, which have successive numbers; None for other networks."""
+    """Return the number of routers in a group or cube, numbered in succession; None for networks without these."""
     if isinstance(plan.structure, Grouped):
         return plan.structure.size
     return plan.structure.side**3 if isinstance(plan.structure, Pod) else None
@@ -113,7 +113,7 @@ def _pods(topology: Topology, tree: Tree, racks: Racks) -> tuple[np.ndarray, int
 
 
 def _by_numbers(topology: Topology, racks: Racks, group: np.ndarray) -> np.ndarray:
-    """Return each router's cabinet, int64[N], whose routers are of one group and have equally many terminals.
+    """Return each router's cabinet, int64[N]. Routers of a cabinet share a group and have equally many terminals.
 
     group   int64[N]: group of each router
     """

@@ -169,7 +169,8 @@ def remedy_of(name: str, form: Routing | AdaptiveRouting) -> Remedy | None:
 
     A greedy search removes channels, the datelines, from the dependency graph until it has no cycle. The virtual
     channel of a hop is the number of datelines that the packet has passed. Successive virtual channels that together
-    have no cycle are merged; between the remaining ones, dependencies only lead upwards (Dally & Seitz 1987).
+    have no cycle are merged. Between the remaining virtual channels, dependencies only lead upwards (Dally & Seitz
+    1987).
     """
     topology = form.topology
     pairs = len(np.unique(topology.terminals)) ** 2

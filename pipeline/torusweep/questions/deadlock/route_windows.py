@@ -216,7 +216,7 @@ def join_halves(
     """Add the dependencies between the two halves of routes through a random node.
 
     Each channel that ends a first half depends on every channel that starts a second half at the same node. This
-    includes packets to their own source, which also pass the random node, except those that `returning` finds. If a
+    includes packets to their own source, which also pass the random node, except packets that `returning` finds. If a
     channel is the whole first half, it and the next channel are marked as first channels of a route. Only packets to
     nodes other than their source count for this, because a deadlock must not rest on packets that need no network.
 

@@ -189,7 +189,7 @@ def _cyclic_part(escapes: Escapes, used: np.ndarray, progress: Progress) -> np.n
 
 
 def _has_heights(escapes: Escapes, channels: int, progress: Progress) -> bool:
-    """Return whether a few passes give every channel more height than its dependencies, which excludes cycles."""
+    """Return whether a few passes give each channel a height above its dependencies' heights, which excludes cycles."""
     height = np.zeros(channels, np.int32)
     for number in range(PASSES):
         before, height = height, raise_heights(height, escapes)
@@ -224,7 +224,7 @@ def _only(like: np.ndarray, channel: int) -> np.ndarray:
 
 
 def _escapes(routing: AdaptiveRouting, classes: np.ndarray) -> tuple[Escapes, np.ndarray]:
-    """Return each node's escape channel by destination, node · W + port · C + class, and bool[C]: channels in use."""
+    """Return each node's escape channel by destination, node · W + port · C + class, and which are used, bool[C]."""
     ports, (port, crosses, away, order) = routing.topology.ports, _escape_hops(routing)
     count = int(classes.max()) + 1
     channel = np.arange(len(ports), dtype=np.int32) * np.int32(ports.shape[1]) + port

@@ -83,7 +83,7 @@ def flits(message_bits: ArrayLike, width: ArrayLike) -> Floats:
 
 
 def uncontended(flits: ArrayLike, mean_distance: ArrayLike, switch_delay: ArrayLike) -> Floats:
-    """Return the latency without contention in cycles, F + s(Δ - 1): the head's time, and that of the other flits."""
+    """Return the latency without contention in cycles, F + s(Δ - 1): the time of the head and of the later flits."""
     return _array(flits) + _array(switch_delay) * (_array(mean_distance) - 1)
 
 

@@ -218,7 +218,7 @@ def _embed(coordinates: Sequence[np.ndarray], sides: Sequence[int], space: int) 
 
 
 def _own_dimensions(plan: Plan) -> int:
-    """Return the default dimensions of space: those of the network, or of a hierarchy's module; 2 if more than 3."""
+    """Return the default dimensions of space: as in the network or a hierarchy's module; 2 if these have over 3."""
     own = len(plan.structure.module) if isinstance(plan.structure, Hierarchy) else len(plan.radices)
     return own if own <= MAX_DIMENSIONS else 2
 

@@ -124,7 +124,7 @@ def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) 
 
 
 def _table_shares(routing: TableRouting, number: np.ndarray, channels: int) -> np.ndarray:
-    """Compute `pair_shares` for a table, last configuration first: its passes follow from those of its successors."""
+    """Compute `pair_shares` for a table, last configuration first: passes follow from the passes of successors."""
     nodes = routing.topology.nodes
     share = np.zeros((channels, nodes, nodes))
     destination, source = np.divmod(routing.entry_pair, nodes)

@@ -96,7 +96,7 @@ class Guaranteed(Answer):
 
     found    the bounds, in flits per cycle per terminal
     uniform  throughput of uniform traffic that some routing carries: the capacity, or its lower bound if there is a gap
-    proof    of the latter
+    proof    proof of `uniform`
     """
 
     topology: str

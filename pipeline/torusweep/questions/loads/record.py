@@ -110,7 +110,7 @@ def loads_of_block(networks: Sequence[Planned], how: How, alone: Callable[[str],
 def columns_of_block(numbers: Any) -> dict[str, Any]:
     """Return the columns for a block of networks, `BlockNumbers`, under minimal routing and uniform traffic.
 
-    Sums over channels equal those of each network alone, to the bit.
+    Sums over channels equal, to the bit, the sums for each network alone.
     """
     block, many, hops = numbers.block, numbers.many, numbers.measured.hops
     present, load, kind = (part.reshape(many, -1) for part in (numbers.present, numbers.load, block.link_class))

@@ -106,7 +106,7 @@ def row_major(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
 
 
 def snake(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
-    """Return digits in row-major order with every other row reversed, int32[A, m]: successive ones are neighbours."""
+    """Return row-major digits with every other row reversed, int32[A, m], so that successive members are neighbours."""
     path = np.zeros((1, 0), np.int32)
     for factor in reversed(factors):
         back = np.arange(len(path)) % 2 == 1

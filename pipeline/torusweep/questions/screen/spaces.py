@@ -151,8 +151,7 @@ class Lattices(NamedTuple):
     def fewest_classes(self) -> int:
         """Lower bound of the number of classes: each has at most 2ⁿ n! / 2 lattices, as −1 maps a lattice to itself.
 
-        For one part of the space the number is approximate: early lattices of a size represent more classes than late
-        ones.
+        For a part of the space it is approximate: early lattices of a size represent more classes than late lattices.
         """
         return -(-self.lattices // (2 ** (self.dimensions - 1) * factorial(self.dimensions)))
 

@@ -1,4 +1,4 @@
-"""Choose a simulation's routing and virtual-channel rule: the requested ones, or the first proved deadlock-free."""
+"""Choose a simulation's routing and virtual-channel rule: as requested, or the first proved deadlock-free."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def flits_a_cycle(topology: Topology) -> np.ndarray | None:
 
 
 def most_flits(topology: Topology) -> int:
-    """Return the most flits that a channel carries per cycle; a simulation needs at least as many virtual channels."""
+    """Return the most flits that a channel carries per cycle: as many virtual channels, or more, are needed."""
     return 1 if topology.bandwidth is None else max(1, int(topology.bandwidth.max(initial=1)))
 
 

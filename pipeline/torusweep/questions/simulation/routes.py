@@ -150,7 +150,7 @@ def routes_of(routing: Routing, source: np.ndarray, destination: np.ndarray, dra
     draws                uint32[4, M] for each purpose 0, 1, …. Source routing uses only purpose 0: its words draw the
                          route, the intermediate node (with two passes; uniform over all nodes), and the second half
 
-    A route of two passes is one row: the runs of the first half, then those of the second half, with higher phases.
+    A route of two passes is one row: first the runs of the first half, then, with higher phases, of the second half.
     A route of a layered routing or a table has one hop in each run, and its directions are ports; the phases of a
     table are its classes.
     """

@@ -263,7 +263,7 @@ def _ejected(topology: Topology) -> int:
 def _choose(
     topology: Topology, requested: Parameters, router: Preset, switching: str, least: int, skip_proof: bool
 ) -> RoutingChoice:
-    """Return routing and rule: the requested ones, the preset's, or the first that fit the network without deadlock.
+    """Return the requested routing and rule, or the preset's, or the first that fit the network without deadlock.
 
     least   least number of virtual channels, unless a number is requested
     """

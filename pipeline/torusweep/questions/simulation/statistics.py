@@ -37,7 +37,7 @@ class Run(NamedTuple):
     local_flits  int16[L] lengths of these local packets, flits
     flits      int16[M]   length of each packet, flits
     terminals  int        number of terminals
-    end        int        number of cycles that count: all requested ones, or those until a deadlock
+    end        int        number of cycles that count: the requested cycles, or the cycles until a deadlock
     """
 
     time: np.ndarray
@@ -134,8 +134,8 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
 def mser5(run: Run) -> int:
     """Return the end of the warm-up in cycles: the truncation with the least marginal standard error of mean latency.
 
-    The observations are total latencies in the order of delivery, in batches of five packets, or of more so that there
-    are at most 1000 batches. At most half of the batches are truncated.
+    The observations are total latencies in the order of delivery, in batches of five packets. Longer runs have larger
+    batches, so that there are at most 1000. At most half of the batches are truncated.
     Source: White 1997; White, Cobb & Spratt 2000 (MSER-5).
     """
     order = np.flatnonzero((run.delivered >= 0) & (run.delivered < run.end))

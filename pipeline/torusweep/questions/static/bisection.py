@@ -251,7 +251,7 @@ def _bound_by_inertia(undirected: scipy.sparse.csr_array, restarts: int) -> tupl
     """Return a bound just below λ₂ and its method: found by Lanczos iteration, proved by Sylvester's law of inertia.
 
     The Laplacian minus σ has as many negative eigenvalues as D in L D Lᵀ has negative pivots. If the only negative
-    pivot is that of the constant function, λ₂ ≥ σ. The row sums of the factorisation's error are at most n units of
+    pivot belongs to the constant function, λ₂ ≥ σ. The row sums of the factorisation's error are at most n units of
     |L||U| (Higham 2002, Theorem 9.3) plus |L||U − D Lᵀ|; the result is σ minus this error.
     """
     ritz = _lanczos(undirected, restarts)

@@ -55,7 +55,7 @@ class Searches(NamedTuple):
     weights    int64[G]  number of terminals that each source of a group represents
     terminals  number of terminals
     own        number of ordered pairs of terminals at one host that forwards nothing. The searches split this host, and
-               find such terminals one hop apart instead of none
+               find the terminals of such a pair 1 hop apart instead of 0
     """
 
     tasks: list[Task]

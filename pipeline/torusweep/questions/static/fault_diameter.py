@@ -104,7 +104,7 @@ def _searches(topology: Topology, sources: np.ndarray, faults: int) -> tuple[Ite
 
 
 def _isolating_degree(topology: Topology, is_terminal: np.ndarray, faults: int) -> int | None:
-    """Return the least number of neighbours of a terminal whose faults isolate it from another terminal, or None."""
+    """Return the least number of neighbours, at most `faults`, whose failure isolates a terminal; None if none do."""
     n, terminals = topology.nodes, int(is_terminal.sum())
     if terminals < 2 or faults > n - 2:
         return None

@@ -56,9 +56,9 @@ class RoutedNumbers(NamedTuple):
 def routed_distances(topology: Topology, *, use_symmetry: bool) -> RoutedNumbers | None:
     """Return the longest and mean path of the network's own routing; None without such a routing, or above MAX_PAIRS.
 
-    With use_symmetry and a regular routing (`SourceRouting.regular`, checked), the routes of one source of each cell
-    are followed, otherwise those of every source. In both cases, the limit counts the pairs of one source of each cell.
-    Every node of such a network is a terminal.
+    With use_symmetry and a regular routing (`SourceRouting.regular`, checked), routes from one source of each cell are
+    followed, otherwise routes from every source. In both cases, the limit counts the pairs from one source of each
+    cell. Every node of such a network is a terminal.
     """
     name = own_routing(topology.family)
     if name is None:
@@ -126,7 +126,7 @@ class Measured:
 
     @cached_property
     def connectivity(self) -> tuple[int | None, str]:
-        """Edge connectivity and its method, from the symmetries found for transitivity, or the declared ones."""
+        """Edge connectivity and its method. The symmetries are the known ones: found for transitivity, or declared."""
         nodes, links = self.orbits, None
         if "transitivity" in self.measures:
             nodes, links = self.transitivity.nodes, self.transitivity.links
