@@ -204,6 +204,19 @@ CHANNEL_RATES = (  # further columns, if demands and links have units
     Column("capacity", "double", "bit/s", "capacity of the channel, all its parallel links together"),
     Column("percent", "double", "%", "carried in percent of capacity"),
 )
+RATE = "double", "flits/cycle"
+TERMINAL_RATES = (
+    *CHANNEL_LOADS[:3],
+    Column("terminal", "int64", "terminal", "number of the terminal", "neither"),
+    Column("sends", *RATE, "what the terminal sends if all pairs get max-min fair rates", "more"),
+    Column("receives", *RATE, "what the terminal receives if all pairs get max-min fair rates", "more"),
+    Column("whole_sends", *RATE, "what it sends in the network without its faults; null if there are none", "more"),
+    Column(
+        "whole_receives", *RATE, "what it receives in the network without its faults; null if there are none", "more"
+    ),
+    Column("bottleneck", "string", "", "the channel or terminal that stops the slowest pair of the terminal"),
+)
+TERMINAL_NAME = (Column("name", "string", "", "name of the terminal in the network's file or graph"),)
 EQUAL = 9  # decimals; loads that differ only by rounding are equal
 TABLE = Declaration(
     *("loads", "a network, routing and traffic: loads of its channels, saturation", LOADS),
@@ -227,4 +240,10 @@ CHANNELS = Declaration(
     apart=("routing", "traffic"),
     joined=False,
     command="torusweep loads --channels",
+)
+TERMINALS = Declaration(
+    *("terminal_rates", "a network, routing, traffic and terminal: its max-min fair rates", TERMINAL_RATES),
+    apart=("routing", "traffic"),
+    joined=False,
+    command="torusweep loads --terminals",
 )

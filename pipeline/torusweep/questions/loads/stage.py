@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from functools import cached_property
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
-import numpy as np
 import pyarrow as pa
-from rich.console import Console
 
 from torusweep.capacity import check_capacity
 from torusweep.capacity.certificate import capacity_certificate
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.seed_runs import Planned
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
-from torusweep.quantities import rate, rate_of
-from torusweep.questions.answer import Record, Row
-from torusweep.questions.display import Fact
+from torusweep.quantities import rate_of
 from torusweep.questions.heeds import BY_LATENCY, BY_WEIGHT, given, heeds
 from torusweep.questions.how import How
 from torusweep.questions.loads import exact, monte_carlo, source
-from torusweep.questions.loads.bounds import bounds_of, demands_of
-from torusweep.questions.loads.channels import NO_BOUNDS, Bounds, Channel, ChannelLoads, channel_table
+from torusweep.questions.loads.bounds import bounds_of
+from torusweep.questions.loads.channels import NO_BOUNDS
 from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
-from torusweep.questions.loads.record import loads_of_block, record_of
-from torusweep.questions.loads.text import LINES, USUAL, phases_said, print_classes
+from torusweep.questions.loads.record import Loads, loads_of_block, record_of
 from torusweep.questions.loads.trees import tree_loads
 from torusweep.questions.parameters import NOT_SWEPT, Absent, Swept
 from torusweep.questions.question import File, Part, Question
@@ -45,138 +38,10 @@ from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.by_plan import PERMUTATIONS
 from torusweep.traffic.given import check_reach, delivered
 
-INSIDE = "; terminals inside routers have no links of their own, and are not counted"
-SHOWN_OVER = 10  # links over their capacity that are named
 ROOTS = 16  # whose loads are followed at once (torusweep_kernels.loads)
 DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
 CELLS = 64  # classes of nodes of a hierarchical network, about
 LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Loads(Record):
-    """The load of every channel under a routing and a traffic pattern, and the row of the table `loads`."""
-
-    found: ChannelLoads = field(kw_only=True)
-    labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
-    relative_error: float | None = field(default=None, kw_only=True)
-    bounds: Bounds = field(default=NO_BOUNDS, kw_only=True)
-    columns = LOADS
-    main = LINES
-    usual = USUAL
-
-    @property
-    def load(self) -> np.ndarray:
-        """float64[N, P]: load of each port's channel, at one flit per cycle per terminal; 0 without a channel."""
-        return self.found.load
-
-    @property
-    def max_channel_load(self) -> float:
-        """Largest load of a channel, at one flit per cycle per terminal."""
-        return float(self.record["max_channel_load"])
-
-    @property
-    def saturation_load(self) -> float | None:
-        """Injection rate, in flits per cycle per terminal, that fills the busiest channel; None if all loads are 0."""
-        value = self.record["saturation_load"]
-        return None if value is None else float(value)
-
-    @cached_property
-    def channels(self) -> pa.Table:
-        """A table with a row for each channel, in the order of nodes and ports: numbers of its ends, class, load."""
-        return channel_table(self.found)
-
-    @property
-    def worst_permutation(self) -> pa.Table:
-        """The demands of this routing's worst permutation, as a file of `demand`. Raises BadInput without bounds."""
-        permutation, topology = self.bounds.worst_permutation, self.found.topology
-        if permutation is None:
-            raise BadInput(f"worst permutation: {self.bounds.bounds_method or 'expected bounds=True'}")
-        return demands_of(topology, permutation)
-
-    def busiest(self, number: int = 5) -> list[Channel]:
-        """Return the `number` channels with the largest loads, largest first; equal loads follow in node order."""
-        return [self._channel(place) for place in self._order[: max(0, number)].tolist()]
-
-    @cached_property
-    def _order(self) -> np.ndarray:
-        """Indices of the channels in `Topology.arcs`, int64[A], from the largest load to the smallest."""
-        tail, _, port = self.found.topology.arcs
-        return np.argsort(-self.found.load[tail, port], kind="stable")
-
-    def _channel(self, place: int) -> Channel:
-        topology = self.found.topology
-        tail, head, port = (int(column[place]) for column in topology.arcs)
-        names = range(topology.nodes) if self.labels is None else self.labels
-        kind = topology.class_name(int(topology.link_class[tail, port]))
-        return Channel(names[tail], names[head], float(self.found.load[tail, port]), kind)
-
-    def over_capacity(self) -> list[Channel]:
-        """Return the channels with more traffic than capacity, fullest first; [] if links or demands lack a unit."""
-        return [self._channel(place) for place in self._over]
-
-    @property
-    def _over(self) -> list[int]:
-        rates = self.found.rates
-        over = 0 if rates is None else rates.over
-        places: list[int] = self._order[:over].tolist()
-        return places
-
-    @property
-    def _shares(self) -> bool:
-        """Whether some router has several terminals."""
-        terminals = self.found.topology.terminals
-        return len(np.unique(terminals)) < len(terminals)
-
-    def rates(self) -> list[tuple[str, str]]:
-        """Return facts (name, value) on the busiest link and links over capacity; [] without units."""
-        rates = self.found.rates
-        if rates is None or not len(rates.carried):
-            return []
-        first, over = int(self._order[0]), self._over
-        named = {place: " → ".join(map(str, self._channel(place)[:2])) for place in (first, *over[:SHOWN_OVER])}
-        shown = ", ".join(f"{named[place]} {rates.percent[place]:,.4g} %" for place in over[:SHOWN_OVER])
-        more = f", … ({len(over) - SHOWN_OVER:,} more: --channels)" if len(over) > SHOWN_OVER else ""
-        carried, capacity = (rate(Fraction(column[first])) for column in (rates.carried, rates.capacity))
-        of = f"{named[first]}, {carried} of {capacity}"
-        return [
-            ("a terminal sends", f"{rate(Fraction(self.found.rate or 0))} on average"),
-            ("busiest link", f"{rates.percent[first]:,.4g} % of its capacity: {of}"),
-            ("links over capacity", (f"{len(over):,}: {shown}{more}" if over else "none") + INSIDE * self._shares),
-        ]
-
-    def said(self) -> Row:
-        used = self.found.topology.links and self.max_channel_load
-        busiest = " → ".join(map(str, self.busiest(1)[0][:2])) if used else None
-        return {"busiest": busiest, "phases_said": phases_said(self.record["phases"])}
-
-    def lines(self) -> list[Fact]:
-        return [*super().lines(), *((*fact, "where demands and links have units") for fact in self.rates())]
-
-    def labelled(self, labels: tuple[Any, ...] | None) -> Loads:
-        return replace(self, labels=labels)
-
-    @property
-    def heeded(self) -> list[str]:  # type: ignore[override]  # a property in place of the attribute
-        """Network attributes used beyond the question's declaration: the unit of links, if demands have a unit, too."""
-        return [] if self.found.rates is None else ["unit"]
-
-    @property
-    def remarks(self) -> list[str]:  # type: ignore[override]  # a property in place of the attribute
-        if self.found.senders is not None:
-            return ["loads are for a flit a cycle of each sender, once on every link of its tree; paths are such trees"]
-        if self.found.rate is not None and self.found.topology.plan.rate is None:
-            return ['links have no bandwidth with a unit: with_links(…, bandwidths=["100 Gb/s"]) says it']
-        most, wanted = self.record["max_channel_load"], self.relative_error
-        reached = (self.record["max_channel_load_stderr"] or 0.0) / max(most, 1e-300)
-        if wanted is None or reached <= wanted:
-            return []
-        packets = self.record["packets"]
-        return [f"the relative error is still {reached:.2g} after {packets:,} packets; more packets reach {wanted:g}"]
-
-    def print_below(self, console: Console) -> None:
-        if self.max_channel_load:
-            print_classes(console, self.record["per_class_load"])
 
 
 def loads(
@@ -254,7 +119,13 @@ def loads(
     if bounds:
         with how.progress.wait("linear programs and matchings: some minutes on networks of hundreds of nodes"):
             limits = bounds_of(found, routing=routing, traffic=traffic, use_symmetry=how.use_symmetry)
-    return Loads(record_of(found, limits), found=found, relative_error=relative_error, bounds=limits or NO_BOUNDS)
+    return Loads(
+        record_of(found, limits),
+        found=found,
+        relative_error=relative_error,
+        bounds=limits or NO_BOUNDS,
+        asked=(routing, traffic),
+    )
 
 
 class LoadsQuestion(Question):
@@ -270,7 +141,10 @@ class LoadsQuestion(Question):
     }
     phrase = "under {routing}, {traffic}".format
     outermost = ("traffic",)
-    parts: ClassVar = {"channels": Part("the load of every channel", without=("bounds",))}
+    parts: ClassVar = {
+        "channels": Part("the load of every channel", without=("bounds",)),
+        "terminals": Part("what each terminal gets in max-min fair rates, the worst first", without=("bounds",)),
+    }
     written: ClassVar = {
         "worst_permutation": File("the worst permutation, as CSV or Parquet for --traffic", needs="bounds")
     }
@@ -281,6 +155,7 @@ class LoadsQuestion(Question):
         'loads "mh3dt(m=4, n=4, levels=2, q=0)" --routing hierarchical --method monte-carlo --packets 10000000',
         'loads "torus(k=8, n=2)" --routing valiant --traffic transpose --bounds',
         'loads "mesh(k=4, n=2)" --traffic transpose --channels > channels.csv',
+        'loads "faulty(fat_tree(k=4), links=2, seed=1)" --terminals',
     )
     description = "channel loads to compute; if absent, only those that the papers' printed numbers need"
 
