@@ -25,14 +25,12 @@ LABELS = Declaration(
     "a network of the configuration with a label or a comparison: name, year, source",
     (
         Column("topology", "string", "", "canonical spelling"),
-        Column(
-            "label", "string", "", "name of the machine that has this network; empty for a network it is compared with"
-        ),
-        Column("year", "int64", "year", "year in which it was built or described", "neither"),
-        Column("source", "string", "", "where its network is described"),
+        Column("label", "string", "", "name of the machine that has this network; empty for networks compared with it"),
+        Column("year", "int64", "year", "year in which the machine was built or described", "neither"),
+        Column("source", "string", "", "publication that describes the network"),
         Column("note", "string", "", "how the network here differs from the machine's"),
         Column(
-            "comparison", "string", "", "title of the page's table that compares it with others; empty if there is none"
+            "comparison", "string", "", "title of the page's table that compares this network; empty if there is none"
         ),
     ),
     title="Machines",
@@ -46,29 +44,29 @@ VERIFICATION = Declaration(
     (
         Column("paper", "string", "", "short name: P98, P04, D90, C10, R05 (docs/papers.md)"),
         Column("place", "string", "", "table, theorem or section"),
-        Column("row", "string", "", "row and column there"),
+        Column("row", "string", "", "row and column in that table, theorem or section"),
         Column("topology", "string", "", "canonical spelling"),
-        Column("quantity", "string", "", "column of ours that the paper's number is compared with"),
+        Column("quantity", "string", "", "our column with which the paper's number is compared"),
         Column("paper_value", "double", "of the quantity", "the number printed in the paper", "neither"),
         Column("our_value", "double", "of the quantity", "our number; null if it is not computed yet", "neither"),
         Column(
             "capacity",
             "double",
             "of the quantity",
-            "for simulated quantities: the same quantity at the load that links can carry, exactly or by a linear"
-            " program; null for others",
+            "for simulated quantities: the same quantity at the greatest load that links can carry, exact or by a"
+            " linear program; null for other quantities",
             "neither",
         ),
-        Column("difference", "double", "of the quantity", "ours - the paper's", "neither"),
+        Column("difference", "double", "of the quantity", "our_value - paper_value", "neither"),
         Column(
             "tolerance",
             "double",
             "of the quantity",
-            "half a unit of the last digit printed, or the error that the paper grants a fit",
+            "half a unit of the last digit printed, or the error that the paper states for a fit",
             "neither",
         ),
         Column("verdict", "string", "", "agrees | paper in error | departs | not run | waits | unexplained"),
-        Column("reason", "string", "", "why the paper is in error, ours departs from it, or what the row waits for"),
+        Column("reason", "string", "", "why the paper is in error or our value departs, or what the row waits for"),
     ),
     title="The papers' numbers and ours",
     joined=False,
@@ -92,7 +90,7 @@ CERTIFICATES = Declaration(
     (
         Column("topology", "string", "", "canonical spelling of the network or best lattice; null if there is none"),
         Column("stage", "string", "", "the table whose rows the certificate proves"),
-        Column("asked", "string", "", "in those rows, the values of the columns that the proof depends on, as JSON"),
+        Column("asked", "string", "", "columns of these rows on which the proof depends, with their values, as JSON"),
         Column(
             "kind",
             "string",
@@ -137,15 +135,15 @@ def _points() -> Declaration:
         Column(
             "key", "string", "", "digest of the network, the files it names, the request, and the code that computes it"
         ),
-        Column("stage", "string", "", "the table in which it has one row or several"),
+        Column("stage", "string", "", "table in which the point has its rows"),
         Column("topology", "string", "", "canonical spelling"),
         *_request_columns(),
         Column(
             "entry",
             "int64",
             PURE,
-            "number, from 0, of the entry of the stage's section that asks for it; null: asked of every network, or for"
-            " a paper's number",
+            "number, from 0, of the entry in the stage's section that requests the point; null if the point is for"
+            " every network, or for a paper's number",
             "neither",
         ),
         Column(
@@ -188,7 +186,7 @@ def markdown() -> str:
     lines = [
         "# Tables",
         "",
-        "Made by `make docs` from each stage's columns.py; `torusweep query --schema all` prints the same.",
+        "`make docs` makes this page from each question's columns.py; `torusweep query --schema all` prints the same.",
         "",
     ]
     for name, table in all_tables().items():

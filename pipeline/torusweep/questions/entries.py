@@ -42,8 +42,8 @@ def field_of(one: Parameter, command: str) -> tuple[Any, Any]:
     absent = f"; null: {one.usual}" if not there and one.note(Absent) is not None else ""
     if one.spelled is not None:
         names = usual if isinstance(usual, tuple) else (usual,)
-        listed = f", as 'torusweep {command} --help' lists" if one.spelled.title else ""
-        how["description"] += f"{listed}, or several{absent}"
+        listed = f"; see 'torusweep {command} --help'" if one.spelled.title else ""
+        how["description"] += f"{listed}{absent}"
         how["description"] += f"; {', '.join(names)} by default" if usual is not None else ""
         if usual is None and not required:
             return Spellings | None, Field(None, **how)
@@ -59,7 +59,7 @@ def field_of(one: Parameter, command: str) -> tuple[Any, Any]:
     if one.choices:
         taken = Annotated[taken, BeforeValidator(lambda given: as_known(given, one.choices))]
     if one.many or one.sweep.several:
-        meaning += "" if one.many else f", or several{'' if usual is None else f'; {usual} by default'}"
+        meaning += "" if one.many or usual is None else f"; {usual} by default"
         many: Any = Annotated[tuple.__class_getitem__((taken, ...)), Field(min_length=1, strict=False)]
         shown: Any = taken | Annotated[list.__class_getitem__(taken), Field(min_length=1)]
         taken = Annotated[many, BeforeValidator(_listed, json_schema_input_type=shown)]

@@ -20,17 +20,18 @@ from torusweep.questions.stage import LazyNetwork
 
 ABOUT = """# What each answer heeds
 
-Made by `make docs` from what the questions declare (`heeds`). `tests/meaning/` tests every answer against it.
+`make docs` makes this page from the questions' declarations (`heeds`). `tests/meaning/` tests every answer against it.
 
-A network has attributes: bandwidth and latency of its links, their units, and which nodes send and which forward. No
-answer depends on all attributes. The table shows which attributes each answer depends on.
+A network has attributes: bandwidth and latency of its links, their units, and which nodes send and which forward. Most
+answers depend on some attributes only. The table shows on which.
 
 - **yes**: the answer depends on the attribute. A condition such as *with `bytes`* tells when.
 - **note**: the answer leaves the attribute out. If your network has it, a line below the numbers tells you:
   `note: this answer leaves out: latency (1 … 9 cycles)`. With `--json` the note is in `notes`. In Python it is printed
   with the answer and is in `answer.unheeded`. A network without the attribute gets no note. If the answer depends on a
   number that is missing in the network's file, the note also names the value that was taken for it.
-- **refused**: a network with the attribute is refused, with a remedy. *yes, or refused*: some such networks are.
+- **refused**: the command refuses a network with the attribute, and names a remedy. *yes, or refused*: it refuses some
+  of these networks.
 
 Names of nodes, the order of lines in a file, and the format of the file change no number."""
 
@@ -88,18 +89,18 @@ ATTRIBUTES = {
     "bandwidth": Attribute("bandwidth of each link", _bandwidths),
     "direction": Attribute("links of one direction", lambda plan: "links have one" if plan.directed else ""),
     "unit": Attribute(
-        "what a flit a cycle is, as 100 Gb/s",
+        "bandwidth of one flit per cycle, as 100 Gb/s",
         lambda plan: "" if plan.rate is None else f"1 flit a cycle is {rate(plan.rate)}",
     ),
     "latency": Attribute("latency of each link", _latencies),
     "clock": Attribute(
-        "what a cycle is, as 5 ns", lambda plan: "" if plan.tick is None else f"a cycle is {time(plan.tick)}"
+        "length of a cycle, as 5 ns", lambda plan: "" if plan.tick is None else f"a cycle is {time(plan.tick)}"
     ),
     "terminals": Attribute(
         "how many terminals send and receive, and at which nodes", _terminals_planned, arrays=_terminals
     ),
     "terminal rate": Attribute(
-        "rate of a host: that of its own links",
+        "rate of a host, the rate of its own links",
         lambda plan: "hosts send as fast as their links" if plan.hosts_end and not set(plan.bandwidths) <= {1} else "",
     ),
     "forwarding": Attribute("hosts forward nothing", lambda plan: "hosts forward nothing" if plan.hosts_end else ""),

@@ -90,8 +90,10 @@ class Spread(Section):
 
     lowest: float = Field(alias="from", ge=0, le=10**9, description="first number")
     highest: float = Field(alias="to", ge=0, le=10**9, description="last number")
-    count: int | None = Field(None, ge=2, le=MOST_NUMBERS, description="number of numbers; or give step")
-    step: float | None = Field(None, gt=0, le=10**9, description="difference of neighbouring numbers; or give count")
+    count: int | None = Field(None, ge=2, le=MOST_NUMBERS, description="number of values (instead of step)")
+    step: float | None = Field(
+        None, gt=0, le=10**9, description="difference between neighbouring values (instead of count)"
+    )
 
     @model_validator(mode="after")
     def _spaced(self) -> Spread:
@@ -149,7 +151,8 @@ class NetworkChoice(Section):
     skip_unsuitable: bool = Field(
         False,
         description=(
-            "leave out networks for which the routing, traffic or placement is not defined; otherwise they are an error"
+            "leave out networks for which the routing, traffic or placement is not defined, instead of refusing the"
+            " sweep"
         ),
     )
 

@@ -49,8 +49,8 @@ LOST = (
         "lost_pairs",
         "int64",
         "pairs",
-        "number of ordered pairs of terminals without a route, because faults break all routes, or a user's table has "
-        "no row for the pair; 0 if all pairs have routes, or the network was not connected before any fault",
+        "number of ordered pairs of terminals without a route, because faults break all routes, or a user's table has"
+        " no row for the pair; 0 if all pairs have routes, or the network was not connected before any fault",
         "less",
     ),
     Column("lost_share", "double", PURE, "lost_pairs / all ordered pairs of terminals", "less"),
@@ -60,7 +60,7 @@ LOST_TRAFFIC = Column(
     "lost_traffic",
     "double",
     PURE,
-    "share of the traffic that is between pairs without a route and is not sent; loads are of the other traffic",
+    "share of the traffic whose pairs have no route. This traffic is not sent; loads are of the other traffic",
     "less",
 )
 

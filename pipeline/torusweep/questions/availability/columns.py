@@ -44,7 +44,9 @@ AVAILABILITY = (
         "mean of the values, which is a probability for connected and deadlock_free; null without values",
         "neither",
     ),
-    Column("standard_error", "double", "of the measure", "of the mean; null if it is exact, or for one draw", "less"),
+    Column(
+        "standard_error", "double", "of the measure", "standard error of mean; null if exact, or for one draw", "less"
+    ),
     Column(
         "mean_low",
         "double",

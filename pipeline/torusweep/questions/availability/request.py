@@ -47,7 +47,7 @@ class AvailabilityRequest:
     draws: int = field(default=1000, metadata={"meaning": "number of draws, or of all combinations if fewer"})
     seed: int = 0
     sample: int | None = field(
-        default=None, metadata={"meaning": "number of draws for costly measures; null: what some seconds allow"}
+        default=None, metadata={"meaning": "number of draws for costly measures; null: as many as take a few seconds"}
     )
     measures: str = field(default=", ".join(USUAL), metadata={"meaning": "measures computed after each draw"})
 

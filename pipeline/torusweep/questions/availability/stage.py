@@ -120,12 +120,10 @@ class Failures(NetworkChoice):
     fails: Spellings = Field(
         ("links",),
         description="kind of part that fails: links, routers or cubes (4 nodes along each axis of a grid, or the cubes"
-        " of cube_pod); or several kinds",
+        " of cube_pod)",
     )
-    failures: Counts = Field((), description="number of parts that fail at a time, or several numbers")
-    probability: Probabilities = Field(
-        (), description="probability that a part fails, independently of the others, or several probabilities"
-    )
+    failures: Counts = Field((), description="number of parts that fail at a time")
+    probability: Probabilities = Field((), description="probability that a part fails, independently of the others")
 
     @model_validator(mode="after")
     def _some_failures(self) -> Failures:
@@ -151,11 +149,12 @@ def availability(
     ] = (),
     *,
     draws: Annotated[
-        int, Whole(1, "number of random draws; if there are no more combinations, all are taken instead", MOST_DRAWS)
+        int,
+        Whole(1, "number of random draws; if there are at most as many combinations, each is taken once", MOST_DRAWS),
     ] = AvailabilityRequest.draws,
     seed: Annotated[int, Whole(0, "seed of the random draws", 2**63 - 1)] = AvailabilityRequest.seed,
     sample: Annotated[
-        int, Whole(1, "number of draws for costly measures", MOST_DRAWS), Absent("the number that takes some seconds")
+        int, Whole(1, "number of draws for costly measures", MOST_DRAWS), Absent("as many as take a few seconds")
     ]
     | None = None,
     measures: Annotated[tuple[str, ...], MEASURE, Typed("--measure")] = USUAL,

@@ -15,19 +15,16 @@ COLLECTIVES = (
         "algorithm",
         "string",
         "",
-        "one that 'torusweep collective --help' lists; optimum: the best of all; best_known: the best that is known, if"
-        " its time is more than the bound, or no time is known",
+        "name of an algorithm, or of the best time: optimum if this equals the bound, otherwise best_known",
     ),
     Column("terminals", "int64", "terminals", "number of terminals, all of which take part", "more"),
-    Column(
-        "root", "int64", "terminal", "terminal that the data come from or go to; null for operations without", "neither"
-    ),
+    Column("root", "int64", "terminal", "terminal that data come from or go to; null without a root", "neither"),
     Column(
         "cycles",
         "double",
         "cycles/flit",
-        "time for each flit of the operation's size (as nccl-tests define it), if bandwidth decides and all channels of"
-        " a node work at once; null if the algorithm is not defined for the network, or no best time is known",
+        "time for each flit of the operation's size (as nccl-tests define it), if bandwidth decides and all channels"
+        " of a node work at once; null if the algorithm is not defined for the network, or no best time is known",
         "less",
     ),
     Column("bound", "double", "cycles/flit", "lower bound of any algorithm's time; null if it is not computed", "less"),
@@ -35,19 +32,18 @@ COLLECTIVES = (
         "best_known",
         "double",
         "cycles/flit",
-        "least known time: that of a theorem, or else of the fastest algorithm; null if no time is known",
+        "least known time, by a theorem or otherwise of the fastest algorithm; null if no time is known",
         "less",
     ),
     Column(
         "optimum",
         "double",
         "cycles/flit",
-        "proved least time of any algorithm, which is known if bound and best_known are equal (to 1e-6 for a linear"
-        " program); null if they are not",
+        "proved least time of any algorithm; null unless bound and best_known are equal (to 1e-6 for a linear program)",
         "less",
     ),
     Column("optimum_share", "double", PURE, "optimum / cycles; null if the optimum is not known", "more"),
-    Column("bound_share", "double", PURE, "bound / cycles: the algorithm reaches at least this of the optimum", "more"),
+    Column("bound_share", "double", PURE, "bound / cycles: the least share of the optimum that is reached", "more"),
     Column("algorithm_bandwidth", "double", "flits/cycle", "size over time, 1 / cycles", "more"),
     Column(
         "bus_bandwidth",
@@ -57,13 +53,13 @@ COLLECTIVES = (
         " numbers N of terminals",
         "more",
     ),
-    Column("steps", "int64", "steps", "number of successive steps; null for the best of all", "less"),
+    Column("steps", "int64", "steps", "number of successive steps; null for optimum and best_known", "less"),
     Column(
         "latency_hops",
         "int64",
         "hops",
-        "sum over the steps of the hops of the longest message; times the latency of a hop it is the time of an"
-        " operation without data; null for the best of all",
+        "hops of the longest message in each step, summed over the steps. This sum times the latency of a hop is the"
+        " time of an operation without data; null for optimum and best_known",
         "less",
     ),
     Column("pipelined", "bool", "", "whether data are cut into pieces, which go through the steps one after another"),
@@ -71,7 +67,7 @@ COLLECTIVES = (
         "busiest_link",
         "list<int64>",
         "nodes",
-        "tail and head of the channel with the greatest load; null for the best of all",
+        "tail and head of the channel with the greatest load; null for optimum and best_known",
     ),
     Column(
         "busiest_link_names",
@@ -79,9 +75,7 @@ COLLECTIVES = (
         "",
         "names of these nodes in the network's file or graph; null if nodes have numbers only",
     ),
-    Column(
-        "ring_order", "list<int64>", "", "terminals in the order of the algorithm's ring; null if it has not one ring"
-    ),
+    Column("ring_order", "list<int64>", "", "terminals in the order of the algorithm's ring; null for none or several"),
     Column(
         "cut_nodes",
         "list<int64>",
@@ -112,9 +106,7 @@ COLLECTIVES = (
         "more",
     ),
     Column("cut_bandwidth", "double", "flits/cycle", "sum of the bandwidths of these channels", "more"),
-    Column(
-        "parts", "int64", "sets", "number of sets of the partition that proves the bound; null without one", "neither"
-    ),
+    Column("parts", "int64", "sets", "number of sets of the partition that proves the bound, or null", "neither"),
     Column(
         "part_of_node",
         "list<int64>",

@@ -43,7 +43,7 @@ OPERATION = Spelled(
 )
 ALGORITHM = (
     Spelled(
-        f"{OPTIMUM} alone, {EVERY}, or algorithms, which must be defined for the network",
+        f"{OPTIMUM} (without times of algorithms), {EVERY}, or algorithms that are defined for the network",
         table="torusweep.collectives.algorithms:ALGORITHMS",
         title="Algorithms",
         called=False,
@@ -214,10 +214,14 @@ class CollectivesQuestion(Question):
     command = "collective"
     heeds: ClassVar = {
         **heeds("bandwidth, direction, terminals, forwarding"),
-        **heeds("unit", "with `bytes` alone", lambda values: bool(values["bytes"]) and values["bandwidth"] is None),
+        **heeds(
+            "unit",
+            "with `bytes`, without `bandwidth`",
+            lambda values: bool(values["bytes"]) and values["bandwidth"] is None,
+        ),
         **heeds(
             "latency",
-            "with `simulate`, and with `bytes` where links say times",
+            "with `simulate`, and with `bytes` if latencies are times",
             lambda values: values["simulate"] is not None,
         ),
         **heeds("clock", "with `bytes`", lambda values: False),  # the answer knows

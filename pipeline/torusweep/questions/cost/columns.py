@@ -20,14 +20,14 @@ COST = (
         "ports",
         "int64",
         "ports",
-        "ports of all routers, of any bandwidth, including those of terminals; a one-way link in and one out share one",
+        "ports of all routers, of any bandwidth, including those of terminals; one-way links in and out share ports",
         "less",
     ),
     Column(
         "electrical_cables", "int64", "cables", "number of electrical cables between routers; one for each link", "less"
     ),
     Column("optical_cables", "int64", "cables", "number of optical cables between routers; one for each link", "less"),
-    Column("terminal_cables", "int64", "cables", "number of terminals' electrical cables; 0 without such", "less"),
+    Column("terminal_cables", "int64", "cables", "number of electrical cables to terminals, or 0", "less"),
     Column("cable_metres", "double", "m", "length of all cables", "less"),
     Column(
         "cable_metres_max", "double", "m", "length of the longest cable between routers; null without cables", "less"
@@ -44,22 +44,22 @@ COST = (
         "energy_per_bit",
         "double",
         "pJ",
-        "mean energy of a bit in the routers on a shortest path between distinct terminals, which are mean distance + 1"
-        " routers; null if the model has no power, or the distances of a large network would take long",
+        "mean energy of a bit in the routers on a shortest path between distinct terminals (mean distance + 1"
+        " routers); null if the model has no power, or the distances of a large network would take long",
         "less",
     ),
     Column("currency", "string", "", "currency of all prices"),
     Column("date", "string", "", "date of the prices"),
-    Column("estimates", "string", "", "parts of the model with a number that no source confirms; null without such"),
+    Column("estimates", "string", "", "parts of the model with a number that no source confirms, or null"),
     Column("notes", "string", "", "notes on the network, as in static"),
 )
 
 EQUAL_COST = (
     Column("topology", "string", "", "canonical spelling"),
     Column("cost_model", "string", "", "cost model, as in cost"),
-    Column("packing", "string", "", "cheapest packing of the sweep's"),
+    Column("packing", "string", "", "cheapest of the sweep's packings"),
     Column("traffic", "string", "", "traffic pattern, as in loads"),
-    Column("routing", "string", "", "best routing of the sweep's for this traffic"),
+    Column("routing", "string", "", "best of the sweep's routings for this traffic"),
     Column("terminals", "int64", "terminals", "number of terminals", "more"),
     Column("cost_per_terminal", "double", "currency", "price of the network for each terminal, as in cost", "less"),
     Column("currency", "string", "", "currency of the prices"),
@@ -68,7 +68,7 @@ EQUAL_COST = (
         "latency",
         "double",
         "cycles",
-        "mean latency of the links on a route between distinct terminals, without load: latency_mean of static",
+        "latency_mean of static: mean latency of all links on the way between distinct terminals, without load",
         "less",
     ),
     Column(
@@ -83,8 +83,8 @@ EQUAL_COST = (
         "on_front",
         "bool",
         "",
-        "whether, for the same model and traffic, no other network is as good in throughput, latency and cost per"
-        " terminal, and better in one of them",
+        "whether, for the same model and traffic, no other network is at least as good in throughput, latency and cost"
+        " per terminal, and better in one of them",
     ),
 )
 TABLE = Declaration(

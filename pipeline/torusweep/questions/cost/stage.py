@@ -250,7 +250,7 @@ class CostQuestion(Question):
     heeds: ClassVar = {
         **heeds("bandwidth, direction, unit, clock, terminals, forwarding"),
         **BY_WEIGHT,
-        **heeds("latency", "of several networks", lambda values: values["networks"] > 1),
+        **heeds("latency", "for several networks", lambda values: values["networks"] > 1),
     }
     about = "networks"
     how = ()

@@ -260,7 +260,7 @@ class DeadlockQuestion(Question):
         'deadlock "faulty(torus(k=8, n=3), links=4, seed=1)" --routing up-down --json',
         'deadlock "torus(k=4, n=2)" --routing "dimension_order(tie=positive)" --layers',
     )
-    description = "channel dependency graphs to analyse; if absent, only those that the papers' statements need"
+    description = "channel dependency graphs to analyse; if absent, only the graphs that the papers' statements need"
     phrase = staticmethod(
         lambda routing, vc_rule, virtual_channels: (
             f"under {routing}, {vc_rule} with {counted(virtual_channels, 'virtual channel')}"

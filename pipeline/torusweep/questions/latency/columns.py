@@ -26,17 +26,17 @@ LATENCY = (
         "budget",
         "double",
         "per node",
-        "amount of that cost: pins, wires across the middle in both directions (of the cut bisection_upper), or pitches"
-        " of all wires",
+        "amount of the cost named in constant: pins, wires across the middle in both directions (of the cut"
+        " bisection_upper), or pitches of all wires",
         "neither",
     ),
-    Column("placement", "string", "", "placement (as in layout) whose wires constant wiring_volume counts; else null"),
+    Column("placement", "string", "", "placement (as in layout) by which wiring_volume counts wires, or null"),
     Column(
         "pins",
         "double",
         "pins",
-        "pins of a node, one for each bit of its outgoing channels: degree x width; in dally-1990 of incoming and "
-        "outgoing channels, n k",
+        "pins of a node, one for each bit of its outgoing channels: degree x width; in dally-1990, for each bit of"
+        " incoming and outgoing channels: n k",
         "less",
     ),
     Column(

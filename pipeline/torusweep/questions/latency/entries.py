@@ -62,7 +62,7 @@ class OfNetworks(TypedDict, total=False):
     ]
     pins: Annotated[float, Number(0, "another name for the budget of constant pins", MOST, above=True)]
     placement: Annotated[
-        str, Meaning("placement whose wires a constant wiring_volume counts"), Absent("folded, straight for a mesh")
+        str, Meaning("placement by which wiring_volume counts wires"), Absent("folded, or straight for a mesh")
     ]
 
 

@@ -319,7 +319,7 @@ class LatencyQuestion(Askable):
     ask = staticmethod(latency)
     command = "latency"
     Entry = Entry
-    description = "latency by the papers' models; without this section, only numbers that the papers print"
+    description = "latency by the papers' models; if absent, only the numbers that the papers print"
     heeds = heeds("direction, terminals, forwarding")
     refuses = ("bandwidth", "latency", "terminals", "terminal rate", "forwarding")
     about = "networks"

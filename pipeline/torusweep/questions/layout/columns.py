@@ -37,8 +37,8 @@ LAYOUT = (
         "less",
     ),
     Column("wire_length_total", "int64", "pitches", "Manhattan length of all wires, each link counted once", "less"),
-    Column("wire_length_max_euclidean", "double", "pitches", "Euclidean length of the longest wire, or null", "less"),
-    Column("wire_length_mean_euclidean", "double", "pitches", "mean Euclidean length of wires; null without", "less"),
+    Column("wire_length_max_euclidean", "double", "pitches", "Euclidean length of the longest wire, if any", "less"),
+    Column("wire_length_mean_euclidean", "double", "pitches", "mean Euclidean length of wires, or null", "less"),
     Column("wire_length_total_euclidean", "double", "pitches", "Euclidean length of all wires together", "less"),
     Column(
         "wire_length_histogram",
@@ -56,17 +56,17 @@ LAYOUT = (
         "wire_density_max",
         "double",
         "channels",
-        "greatest number, over the gaps between places along x, of one-way channels across the gap, mean over rows",
+        "one-way channels across a gap between places along x: mean over rows, greatest over gaps",
         "less",
     ),
     Column(
         "wire_density_position",
         "int64",
         "pitches",
-        "number of places before the first gap with that number; null if a row has one place",
+        "number of places before the first gap with wire_density_max; null if a row has one place",
         "neither",
     ),
-    Column("wire_density_middle", "double", "channels", "number of channels across the middle of such a row", "less"),
+    Column("wire_density_middle", "double", "channels", "channels across the middle of a row, mean over rows", "less"),
     Column(
         "middle_channels",
         "int64",
@@ -78,8 +78,8 @@ LAYOUT = (
         "channel_width",
         "double",
         "bits",
-        "width of a channel if the number of wires across the middle is the number of nodes (Dally 1990); null if no "
-        "channel crosses the middle",
+        "width of a channel if the number of wires across the middle is the number of nodes (Dally 1990); null if no"
+        " channel crosses the middle",
         "more",
     ),
     Column(
@@ -93,8 +93,8 @@ LAYOUT = (
         "layout_volume",
         "double",
         "wire pitches",
-        "lower bound of the volume (in a plane, the area) of a box with room for the nodes, and for the wires through "
-        "its densest cross sections; null for cabinets",
+        "lower bound of the volume (in a plane, the area) of a box with room for the nodes, and for the wires through"
+        " its densest cross sections; null for cabinets",
         "less",
     ),
     Column("notes", "string", "", "notes on the network, as in static"),

@@ -133,7 +133,7 @@ class LayoutQuestion(Question):
         'layout "ptt(a=32)" --placement trellis --block 8,8,32',
         'layout "hypercube(n=10)" --placement straight --dimensions 2 --json',
     )
-    description = "placements whose wires are measured; without this section, only those for the papers' numbers"
+    description = "placements whose wires are measured; if absent, only the placements that the papers' numbers need"
 
     def check(self, network: LazyNetwork, request: Any) -> None:
         check_suits(request.placement, network.plan, network.spelling)

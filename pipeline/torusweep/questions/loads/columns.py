@@ -15,7 +15,7 @@ LOADS = (
         "largest load of a channel, divided by its bandwidth, at one flit injected per cycle per terminal",
         "less",
     ),
-    Column("mean_channel_load", "double", "flits/cycle", "mean load over all channels, unused ones included", "less"),
+    Column("mean_channel_load", "double", "flits/cycle", "mean load over all channels, used or not", "less"),
     Column(
         "saturation_load",
         "double",
@@ -84,8 +84,8 @@ LOADS = (
         "max_channel_load_low",
         "double",
         "flits/cycle",
-        "lower estimate: a sampled max_channel_load is too high on average, this estimate too low; the true load "
-        "lies between both, within four standard errors",
+        "lower estimate of the largest load. On average, a sampled max_channel_load is too high and this estimate too"
+        " low; the true load lies between the two, within four standard errors",
         "less",
     ),
     Column(
@@ -108,8 +108,8 @@ LOADS = (
         "effective_cut_links",
         "double",
         "links",
-        "the part of cut_links that carries traffic between the halves; the rest carries traffic that returns to the "
-        "half it came from",
+        "the part of cut_links that carries traffic between the halves; the rest carries traffic that returns to the"
+        " half it came from",
         "more",
     ),
     Column(

@@ -157,7 +157,7 @@ class LoadsQuestion(Question):
         'loads "mesh(k=4, n=2)" --traffic transpose --channels > channels.csv',
         'loads "faulty(fat_tree(k=4), links=2, seed=1)" --terminals',
     )
-    description = "channel loads to compute; if absent, only those that the papers' printed numbers need"
+    description = "channel loads to compute; if absent, only the loads that the papers' printed numbers need"
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"

@@ -336,7 +336,7 @@ class PlaceQuestion(Askable):
         **heeds("bandwidth"),
         **given("direction, terminals, forwarding", "tasks"),
         **heeds("unit, clock", "without `tasks`", lambda values: values["tasks"] is None),
-        **heeds("latency", "without `tasks`, where links say times", lambda values: False),  # the answer knows
+        **heeds("latency", "without `tasks`, if latencies are times", lambda values: False),  # the answer knows
     }
     refuses = ("direction",)
     how = ()

@@ -18,8 +18,8 @@ SCREEN = (
         "class_size",
         "int64",
         "graphs",
-        "number of lattices that signed permutations of the dimensions map to this one, or of circulants that units of"
-        " Z_N map to it; null if each has a row",
+        "number of graphs in this row's class: lattices related by signed permutations of the dimensions, or"
+        " circulants related by units of Z_N; null if each graph has a row",
         "neither",
     ),
     Column(
@@ -40,8 +40,8 @@ SCREEN = (
         "load",
         "list<double>",
         "flits/cycle",
-        "channel load in each dimension of a lattice, or largest load of each link class,"
-        " at one flit per cycle per terminal, for uniform traffic over all shortest paths",
+        "channel load in each dimension of a lattice, or largest load of each link class, at one flit per cycle per"
+        " terminal, for uniform traffic over all shortest paths",
         stored="by place",
     ),
     Column("max_channel_load", "double", "flits/cycle", "largest value of load", "less", "by place"),
@@ -93,11 +93,11 @@ BEST = (
         "all_reduce",
         "double",
         "cycles/flit",
-        "least time of an all-reduce by any algorithm, per flit of every node's vector (torusweep collective);"
-        " null for the bound",
+        "least time of an all-reduce by any algorithm, per flit of every node's vector (torusweep collective); null"
+        " for the bound",
         "less",
     ),
-    Column("attained", "int64", "lattices", "equally good lattices; null for a known network and the bound", "neither"),
+    Column("attained", "int64", "lattices", "equally good lattices; null for known networks and the bound", "neither"),
     Column("lattices", "int64", "lattices", "number of lattices of this size, all of which were compared", "neither"),
 )
 TABLE = Declaration(

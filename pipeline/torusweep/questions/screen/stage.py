@@ -120,15 +120,9 @@ def screen(
         ),
     ]
     | None = None,
-    dimensions: Annotated[
-        tuple[int, ...], replace(DIMENSIONS, meaning="dimensions of lattices: a number, or several")
-    ] = (),
-    steps: Annotated[
-        tuple[int, ...], replace(STEPS, meaning="number of steps of circulants: a number, or several")
-    ] = (),
-    nodes: Annotated[
-        tuple[int, ...], replace(NODES, meaning="nodes of a design space's graphs: a number, or several"), NOT_SWEPT
-    ] = (),
+    dimensions: Annotated[tuple[int, ...], replace(DIMENSIONS, meaning="dimensions of lattices")] = (),
+    steps: Annotated[tuple[int, ...], replace(STEPS, meaning="number of steps of circulants")] = (),
+    nodes: Annotated[tuple[int, ...], replace(NODES, meaning="nodes of a design space's graphs"), NOT_SWEPT] = (),
     each: Annotated[
         Literal["class", "graph", "lattice"],
         Meaning(

@@ -34,8 +34,8 @@ SIMULATION = (
         "injection",
         "string",
         "",
-        "process that generates packets: bernoulli, poisson or bursts, canonical spelling; null for messages "
-        "and for a fixed batch",
+        "canonical spelling of the process that generates packets (bernoulli, poisson or bursts); null for messages"
+        " and for a fixed batch",
     ),
     Column(
         "source_queue",
@@ -101,8 +101,8 @@ SIMULATION = (
         "accepted_load",
         "double",
         "flits/cycle/terminal",
-        "flits delivered during measurement; packets to their own source count, and are delivered at once, but not in "
-        "an unfinished batch",
+        "flits delivered during measurement; packets to their own source count, and are delivered at once, but not in"
+        " an unfinished batch",
         "more",
     ),
     Column(
@@ -139,8 +139,8 @@ SIMULATION = (
         "total_latency_error",
         "double",
         "cycles",
-        "half the width of the 95 % confidence interval of total_latency, computed like accepted_load_error; null"
-        " with fewer than two batches, or if the measurement is shorter than 20 mean latencies",
+        "half the width of the 95 % confidence interval of total_latency, computed like accepted_load_error; null with"
+        " fewer than two batches, or if the measurement is shorter than 20 mean latencies",
         "less",
     ),
     Column("p50_latency", "int64", "cycles", "total latency that half of the packets do not exceed", "less"),
@@ -149,8 +149,8 @@ SIMULATION = (
         "latency_histogram",
         "list<struct<latency: int64, packets: int64>>",
         "cycles",
-        "number of packets in each bin of total latency, by the bin's lower end: a bin per cycle up to 32, then 16 per "
-        "doubling",
+        "number of packets in each bin of total latency, by the bin's lower end: a bin per cycle up to 32, then 16 per"
+        " doubling",
     ),
     Column(
         "packets", "int64", "packets", "packets delivered over links during measurement, all seeds together", "neither"
@@ -166,8 +166,8 @@ SIMULATION = (
         "saturated",
         "bool",
         "",
-        "whether accepted_load < 0.98 generated_load with 95 % confidence, or packets deadlocked; null if it is less "
-        "without that confidence, which a longer run may give",
+        "whether accepted_load < 0.98 generated_load with 95 % confidence, or packets deadlocked; null if"
+        " accepted_load is less, but not with this confidence (a longer run may decide)",
     ),
     Column(
         "simulated_saturation",
@@ -207,8 +207,8 @@ SIMULATION = (
         "delivery_time",
         "double",
         "cycles",
-        "time until the last packet of a fixed batch or a workload has arrived, mean over seeds; null for other traffic"
-        " or if the cycles did not suffice",
+        "time until the last packet of a fixed batch or a workload has arrived, mean over seeds; null for other"
+        " traffic or if the cycles did not suffice",
         "less",
     ),
     Column("deadlocked", "bool", "", "whether packets waited for each other in a circle"),
@@ -223,7 +223,7 @@ SIMULATION = (
         "waiting",
         "list<string>",
         "",
-        "channels of a circular wait, in order: node, its digits, direction, virtual channel; null if none deadlocked",
+        "channels of a circular wait, in order: node, its digits, direction, virtual channel; null without a deadlock",
     ),
     *LOST,
     LOST_TRAFFIC,

@@ -38,14 +38,14 @@ ROUTER = Spelled(
     called=False,
 )
 ROUTING = Spelled(
-    "how packets are routed, as 'torusweep deadlock --help' lists",
+    "how packets are routed; see 'torusweep deadlock --help'",
     table="torusweep.questions.deadlock.routing_case:ALL_ROUTINGS",
     canonical="torusweep.questions.deadlock.routing_case:routing_spelling",
     files="torusweep.routing:files_of",
     given="torusweep.routing.tables.objects:routing_of",
 )
 RULE = Spelled(
-    "rule for the virtual channels that packets may use, as 'torusweep deadlock --help' lists",
+    "rule for the virtual channels that packets may use; see 'torusweep deadlock --help'",
     table="torusweep.questions.deadlock.rules:RULES",
     canonical="torusweep.questions.deadlock.rules:rule_spelling",
 )
@@ -117,7 +117,7 @@ class Parameters:
         | None
     ) = None
     traffic: Annotated[
-        str | GivenTraffic, replace(TRAFFIC, meaning=f"{TRAFFIC.meaning}, as 'torusweep loads --help' lists", title="")
+        str | GivenTraffic, replace(TRAFFIC, meaning=f"{TRAFFIC.meaning}; see 'torusweep loads --help'", title="")
     ] = "uniform"
     injection: Annotated[str, INJECTION, OF_ROUTER] | None = None
     source_queue: (

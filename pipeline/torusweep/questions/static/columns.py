@@ -8,7 +8,7 @@ STATIC = (
     Column("family", "string", "", "name of the family: the first word of the spelling"),
     Column("parameters", "map<string, int64>", "", "whole-number parameters of the spelling, as in parameters['k']"),
     Column("nodes", "int64", "nodes", "number of nodes that have not failed", "more"),
-    Column("terminals", "int64", "terminals", "terminals, which send and receive; means are over them", "more"),
+    Column("terminals", "int64", "terminals", "number of terminals, which send and receive packets", "more"),
     Column(
         "links",
         "int64",
@@ -41,14 +41,14 @@ STATIC = (
         "connected",
         "bool",
         "",
-        "whether every node reaches every other one (if hosts forward nothing: every terminal every other); if false,"
-        " distances are over pairs joined by a path",
+        "whether every node reaches every other node (if hosts forward nothing: every terminal every other terminal);"
+        " if false, distances are over pairs joined by a path",
     ),
     Column(
         "components",
         "int64",
         "components",
-        "number of components, strongly connected ones if directed; if hosts forward nothing, of the other nodes",
+        "number of components (strongly connected components if directed); hosts that forward nothing are left out",
         "less",
     ),
     Column("cost", "int64", "hops x links", "diameter x degree_max", "less"),
@@ -56,8 +56,8 @@ STATIC = (
         "edge_connectivity",
         "int64",
         "links",
-        "least number of links whose removal disconnects the network (arc connectivity), or, if hosts forward nothing,"
-        " a terminal from another",
+        "least number of links whose removal disconnects the network (arc connectivity); if hosts forward nothing:"
+        " disconnects two terminals",
         "more",
     ),
     Column(
@@ -98,19 +98,14 @@ STATIC = (
         "less",
     ),
     Column("fault_sets", "int64", "sets", "number of fault sets tried", "neither"),
-    Column("fault_method", "string", "", "exhaustive, or sampled and with which seed"),
-    Column(
-        "distance_histogram",
-        "list<int64>",
-        "pairs",
-        "ordered pairs of terminals at distance 0, 1, 2, … hops",
-    ),
+    Column("fault_method", "string", "", "whether fault sets were exhaustive or sampled, and the sample's seed"),
+    Column("distance_histogram", "list<int64>", "pairs", "ordered pairs of terminals at distance 0, 1, 2, … hops"),
     Column(
         "notes",
         "string",
         "",
-        "changes made when a file was read or nodes failed: nodes renumbered, links left out, repeated or failed; and "
-        "the measures left out (not measured: …), whose columns are null; empty if there are neither",
+        "changes made when a file was read or nodes failed (nodes renumbered; links left out, repeated or failed), and"
+        " measures left out (not measured: …), whose columns are null; empty if there is nothing to note",
     ),
     Column(
         "routed_diameter",
@@ -148,7 +143,7 @@ STATIC = (
         "latency_mean",
         "double",
         "cycles",
-        "mean latency on these paths over ordered pairs of distinct terminals; null if latency_diameter is null",
+        "mean latency on fastest paths over ordered pairs of distinct terminals; null if latency_diameter is null",
         "less",
     ),
 )

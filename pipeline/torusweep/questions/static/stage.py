@@ -105,13 +105,13 @@ def describe(
     how: How,
     *,
     fault_nodes: Annotated[
-        int, Whole(1, "also compute the fault diameter: the largest diameter after this number of node faults")
+        int, Whole(1, "also compute the fault diameter, the largest diameter after this number of node faults")
     ]
     | None = None,
     measures: Annotated[
         tuple[str, ...],
         Spelled(
-            "measures to compute, or all (in static, the columns of other measures are null, and notes names them)",
+            "measures to compute, or all (columns of measures left out are null, and listed in notes)",
             table="torusweep.questions.static.record:MEASURES",
             title="Measures",
             called=False,
@@ -162,7 +162,7 @@ class StaticQuestion(Question):
         **heeds("latency", "with measure latencies", lambda values: "latencies" in measures_of(values["measures"])),
         **heeds(
             "bandwidth, weight",
-            "of symmetry alone",
+            "with measure transitivity only",
             lambda values: measures_of(values["measures"]) == ("transitivity",),
         ),
     }

@@ -15,9 +15,9 @@ from torusweep.sweeps.configuration.schema import Sweep
 _INTRODUCTION = """\
 # Configuration
 
-Made from `pipeline/torusweep/sweeps/configuration/schema.py` by `make docs`. \
+`make docs` makes this page from `pipeline/torusweep/sweeps/configuration/schema.py`. \
 A configuration is a YAML file of plain values
-(no anchors, aliases or tags). A key that is not listed here is an error, which names its line and
+(no anchors, aliases or tags). A key that is not listed here is an error; the message gives its line and
 the nearest key that exists.
 
 Networks are written in four ways:
@@ -35,19 +35,20 @@ topologies:
   - require: {nodes: {from: 4000, to: 4200}, degree: {to: 6}}   # as a requirement, for networks of every family
 ```
 
-Every family means every family whose parameters are whole numbers or are given under `parameters`.
-Graph files, lattices, faulty networks and mixed radices are only included if they are given. The same holds
-for parameters that do not change the number of nodes and may have many values (the length of a twist). If such a
-parameter has few values (q, the number of intact dimensions), all are tried. Parameters with a default keep it.
+In a requirement, "every family" means each family whose parameters are whole numbers or are given under `parameters`.
+So graph files, lattices, faulty networks and mixed radices are only included if they are given. A parameter that does
+not change the number of nodes is tried with all its values if these are few (q, the number of intact dimensions). If
+they may be many (the length of a twist), its values must be given. Parameters with a default keep it.
 
-Points are counted before anything is computed. A network that is requested twice is one point.
+Most keys that hold one value also take a list; an entry is computed for all combinations of its lists' values. Points
+are counted before anything is computed. A network that is requested twice is one point.
 
 """
 _CHOOSING = """
 ## Networks of an entry
 
-Every entry of {sections} also has these keys. If a key is listed
-above for an entry, its meaning there holds:
+Every entry of {sections} also has these keys. A key that is
+listed above for an entry has the meaning that is given there:
 
 """
 _HEAD = "| key | holds | default | meaning |\n|---|---|---|---|"

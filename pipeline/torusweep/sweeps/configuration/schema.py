@@ -177,7 +177,7 @@ class Cluster(Section):
         None, gt=0, le=65_536, description="GiB that a worker may take; null: an equal share of the machine's memory"
     )
     cores: Literal["auto"] | Annotated[int, Field(ge=1, le=4096)] = Field(
-        "auto", description="most cores for a process; auto: all that it may use here, 8 for a job on a cluster"
+        "auto", description="most cores for a process; auto: all available cores, or 8 for a job on a cluster"
     )
     parts: Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_PARTS)] = Field(
         "auto",
@@ -201,9 +201,7 @@ class Cluster(Section):
         60.0,
         ge=10,
         le=86_400,
-        description=(
-            "seconds after which a worker that does not answer is replaced; it is given up after half of them"
-        ),
+        description="seconds after which a silent worker is replaced; it counts as lost after half of this time",
     )
     watchdog_seconds: float = Field(
         600.0,
