@@ -35,13 +35,13 @@ _NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?(?:e[+-]?\d{1,2})?)\s*(\S*)", re.
 
 
 def counted(number: float, thing: str, form: str = ",") -> str:
-    """Return a number with its noun: '1 point', '12,000 points', '0.5 points'. form: format of the number."""
+    """Return a number with its noun, such as '12,000 points' or '0.5 points'; `form` is the number's format."""
     shown = format(number, form)
     return f"{shown} {thing}{'' if shown == '1' else 's'}"
 
 
 def duration(seconds: float) -> str:
-    """Return a time in a suitable unit, with a decimal below ten: '4.2 s', '12 min', '3 days'; '< 0.1 s' for less."""
+    """Return a time in a suitable unit, with one decimal below ten: '4.2 s', '12 min', '3 days'; at least '< 0.1 s'."""
     if seconds < 0.1:
         return "< 0.1 s"
     for unit, length, most in (("s", 1.0, 100.0), ("min", 60.0, 100.0), ("h", 3600.0, 48.0)):
@@ -135,7 +135,7 @@ def time(seconds: Fraction) -> str:
 
 
 def four_digits(number: float) -> str:
-    """Return a number without exponent: four significant digits, or, from 1000, rounded: '82.51', '257,822'."""
+    """Return a number without exponent: to four digits below 1000, such as '82.51', else to units, as '257,822'."""
     if number >= 1000:
         return f"{number:,.0f}"
     shown = f"{number:.4g}"
@@ -143,13 +143,13 @@ def four_digits(number: float) -> str:
 
 
 def common_part(one: Fraction, other: Fraction) -> Fraction:
-    """Return the largest fraction of which both given fractions are whole multiples."""
+    """Return the largest fraction that divides both given fractions without remainder."""
     below = one.denominator * other.denominator
     return Fraction(gcd(one.numerator * other.denominator, other.numerator * one.denominator), below)
 
 
 def byte_range(text: str) -> list[int]:
-    """Return sizes in bytes: one for "64MiB", and for "1MiB:16GiB" all powers of two from 1 MiB to 16 GiB inclusive.
+    """Return sizes in bytes: [64 MiB] for "64MiB"; for "1MiB:16GiB" the powers of two from 1 MiB to 16 GiB inclusive.
 
     Raises BadInput if the text is neither, or if the range has no power of two.
     """

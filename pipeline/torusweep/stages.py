@@ -1,4 +1,4 @@
-"""The stages: tables whose rows are computed point by point. To add a stage, see CONTRIBUTING.md."""
+"""Import the stages, which are tables whose rows are computed point by point. To add one, see CONTRIBUTING.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _stage(name: str) -> Any:
 
 
 class Stages(Mapping[str, "Stage"]):
-    """Mapping from a stage's name to the stage: the object `QUESTION` in torusweep.questions.NAME.stage.
+    """Mapping from a stage's name to the stage, the object `QUESTION` in torusweep.questions.NAME.stage.
 
     Each stage is imported when it is first used, so a command about one network imports one stage only.
     """

@@ -17,7 +17,7 @@ ROWS_AT_ONCE = 1 << 16  # nodes whose ports are compared at once
 def realise(spelling: str, family: str, plan: Plan, memory: int, alone: bool = True) -> Topology:
     """Make and check the arrays of a plan. Raises Refused if they need more than `memory` bytes.
 
-    alone   False: the caller checks the ports together with those of other networks (`check_ports`)
+    alone   whether to check the ports here; if False, the caller checks them with other networks' (`check_ports`)
     """
     check_size(spelling, plan, memory)
     wiring = plan.wire()
@@ -71,9 +71,9 @@ def _check(topology: Topology) -> None:
 
 
 def check_ports(names: Sequence[str], plans: Sequence[Plan], ports: np.ndarray, capacity: np.ndarray | None) -> None:
-    """Assert the invariants of the ports of B networks, int32[B, N, P], all directed or none. Smaller ones are padded.
+    """Assert the invariants of the ports of B networks, int32[B, N, P], where smaller networks are padded.
 
-    A violation is a defect of a network's family.
+    All must be directed, or none. A violation is a defect of a network's family.
     """
     many, n, width = ports.shape
     flat = ports.reshape(many, -1)

@@ -42,11 +42,11 @@ class SeedRun(NamedTuple):
         return (of_seed(self.before, seed) for seed in range(self.first, self.last + 1))
 
     def part(self, begin: int, size: int) -> SeedRun:
-        """Return the run of `size` of these networks that begins at place `begin`, counted from 0."""
+        """Return the run of `size` networks from place `begin` of this run, counted from 0."""
         return self._replace(first=self.first + begin, last=self.first + begin + size - 1)
 
     def without(self, others: list[tuple[int, int]]) -> Iterator[SeedRun]:
-        """Yield the runs that remain without the given intervals of seeds (first, last), which may overlap."""
+        """Yield the runs that remain after removing the given intervals of seeds (first, last), which may overlap."""
         begin = self.first
         for first, last in sorted(others):
             if first > begin:
@@ -61,18 +61,18 @@ Planned = tuple[str | SeedRun, Plan]  # a sweep's topology, and the plan of its 
 
 
 def read_run(text: str) -> str | SeedRun:
-    """Return the run that a text spells; the text itself if it spells a network or a design space."""
+    """Return the run that a text spells, or the text itself if it spells a network or a design space."""
     found = _RUN.fullmatch(text) if ".." in text else None
     return SeedRun(found[1], int(found[2]), int(found[3])) if found else text
 
 
 def of_seed(before: str, seed: int) -> str:
-    """Return the canonical spelling of a network, from the part of it before the seed, and the seed."""
+    """Return the canonical spelling of a network, from the text before its seed (`before_seed`), and the seed."""
     return f"{before}, {SEED}={seed})" if seed else f"{before})"
 
 
 def before_seed(spelling: str) -> tuple[str, int]:
-    """Return (spelling up to the seed, seed) of a network. Without a seed: all but the last bracket, and 0."""
+    """Return (spelling up to the seed, seed). Without a seed: (spelling without the last bracket, 0)."""
     found = _ONE.fullmatch(spelling) if SEED in spelling else None
     return (found[1], int(found[2])) if found else (spelling[:-1], 0)
 
@@ -93,7 +93,7 @@ def count_of(topology: str | SeedRun) -> int:
 
 
 def in_parts(networks: Iterable[Planned], most: int) -> Iterator[list[Planned]]:
-    """Yield the topologies of a sweep, with their plans, in lists of at most `most` networks, cutting runs of seeds."""
+    """Yield a sweep's topologies and plans in lists of at most `most` networks; runs of seeds are cut to fit."""
     part, room = list[Planned](), most
     for topology, planned in networks:
         begin, size = 0, count_of(topology)
@@ -126,14 +126,14 @@ class Networks:
         return before in self._runs and any(first <= seed <= last for first, last in self._runs[before])
 
     def within(self, topology: str | SeedRun) -> list[str]:
-        """Return the set's networks that are equal to a network, or are in a run, in the order of their seeds."""
+        """Return the set's networks that equal a given network, or lie in a given run, in the order of their seeds."""
         if isinstance(topology, str):
             return [topology] if topology in self else []
         before, first, last = topology
         return [of_seed(before, seed) for seed in sorted(self._seeds.get(before, ())) if first <= seed <= last]
 
     def add(self, topology: str | SeedRun) -> Sequence[str | SeedRun]:
-        """Add a network or a run, and return the parts of it that were not there yet."""
+        """Add a network or a run, and return its parts that are new to the set."""
         if isinstance(topology, str):
             before, seed = before_seed(topology)
             if self._has(before, seed):
@@ -147,7 +147,7 @@ class Networks:
 
 
 def pieces(wanted: Iterable[Iterable[SeedRun]]) -> Iterator[tuple[SeedRun, list[int]]]:
-    """Cut runs of seeds wherever a run of any list begins or ends. Yield (piece, places of the lists that contain it).
+    """Cut runs of seeds wherever a run of any list begins or ends; yield (piece, indices of the lists that contain it).
 
     wanted   lists of runs that differ only in their seeds; the runs within one list do not overlap
     """

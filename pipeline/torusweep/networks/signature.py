@@ -1,4 +1,4 @@
-"""Parameters of functions that a spelling calls: their types, ranges and meanings, and checks of values.
+"""Describe and check the parameters of functions that a spelling calls: their types, ranges and meanings.
 
 `resolve` finds the function of a spelling in a table of traffic patterns, routings or virtual-channel rules.
 
@@ -85,7 +85,7 @@ def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Val
 
 
 def check_size_of_number(name: str, value: Any, most: int = MOST_WHOLE) -> None:
-    """Raise BadInput for a whole number above `most`, even within a list or map. The message only counts its digits."""
+    """Raise BadInput for a whole number above `most`, even within a list or map; its message only counts the digits."""
     if isinstance(value, int | list | dict) and (large := _largest(value)) > most:
         digits = int(large.bit_length() * log10(2)) + 1
         raise BadInput(f"{name}: expected numbers below 2⁶⁴, got one of {digits:,} digits")
@@ -240,7 +240,7 @@ def resolve(
 def _call(
     spelling: str, table: Mapping[str, Callable[..., object]], kind: str, example: str, others: Mapping[str, str]
 ) -> Spelling:
-    """Parse a spelling as a call. A bare path becomes a call of the file reader. others: alias → function name."""
+    """Parse a spelling as a call; a bare path becomes a call of the file reader. `others`: alias → function name."""
     reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), "")
     path = file_of(spelling, {*table, *others}) if reader else None
     call = _parse(spelling, kind, example) if path is None else Spelling(reader, {"path": path})
@@ -249,7 +249,7 @@ def _call(
 
 
 def check_names(call: Spelling, names: list[str], takes: str) -> None:
-    """Raise BadInput for an argument whose name is not in `names`. `takes` says in words what the function takes."""
+    """Raise BadInput for an argument whose name is not in `names`; `takes` says in words which ones are accepted."""
     for key in call.arguments:
         if key not in names:
             raise BadInput(f"{call}: unknown parameter '{key}'{nearest(key, names)}; {takes}")
@@ -273,7 +273,7 @@ def _parse(spelling: str, kind: str, example: str) -> Spelling:
 
 
 def _with_underscores(arguments: str) -> str:
-    """Replace hyphens within words (dimension-order) by underscores, but not in quoted strings and names of files."""
+    """Replace hyphens in words (dimension-order) by underscores, except in quoted strings and names of files."""
     return re.sub(
         r"""("[^"]*"|'[^']*'|[^\s,()=]*[./][^\s,()=]*)|(?<=[A-Za-z])-(?=[A-Za-z])""",
         lambda found: found[1] or "_",

@@ -1,4 +1,4 @@
-"""The grammar of spellings of networks, such as `torus(k=8, n=3)`.
+"""Parse and format spellings of networks, such as `torus(k=8, n=3)`.
 
     spelling = name "(" [argument {"," argument}] ")"
     argument = key "=" value | spelling | file   (only the first may be a spelling, or a file in its place)
@@ -66,7 +66,7 @@ class Spelling:
         return hash(str(self))
 
     def with_path(self, names: Sequence[str]) -> Spelling:
-        """Turn a file in place of a network into the argument `path`, if `names` has such a parameter."""
+        """Turn a file that stands for a network into the argument `path`, if `names` has such a parameter."""
         file = self.inner is not None and self.inner.name == "graph" and list(self.inner.arguments) == ["path"]
         if self.inner is None or not file or "path" not in names or "path" in self.arguments:
             return self
@@ -95,9 +95,9 @@ def format_value(value: Value) -> str:
 
 
 def file_of(text: str, names: Container[str]) -> str | None:
-    """Return the text if it is a path: it names a file, or has a suffix or folders. None if it is a spelling.
+    """Return the text if it is a path, which names a file, or has a suffix or folders; None if it is a spelling.
 
-    names   names in the table; a text that is one of them is a spelling, even if a file has the same name
+    names   names in the table; a text that is one of these is a spelling, even if a file has the same name
     """
     path = text.strip()
     if path.lower().replace("-", "_") in names or path.endswith(")"):
@@ -111,7 +111,7 @@ def file_of(text: str, names: Container[str]) -> str | None:
 
 
 def parse(text: str, *, remedy: str = "networks are written like torus(k=8, n=3)") -> Spelling:
-    """Parse a spelling. Raises BadInput that gives the position of the first error and ends with `remedy`."""
+    """Parse a spelling. Raises BadInput with the position of the first error and `remedy` at its end."""
     if not isinstance(text, str):
         raise BadInput(f'expected a topology such as "torus(k=8, n=3)", got {text!r}')
     if len(text) > MAX_CHARACTERS:
@@ -209,7 +209,7 @@ class _Reader:
         return Spelling(name, arguments, inner)
 
     def file(self) -> str | None:
-        """Read the path of a file, and return it; None if no path is at this place."""
+        """Read and return the path of a file; None if no path begins here."""
         if self.kind == "string":
             return None if file_of(self.token[1:-1], ()) is None else str(self.value(0))
         found = _FILE.match(self.text, self.start)

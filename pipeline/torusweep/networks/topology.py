@@ -1,4 +1,4 @@
-"""`Plan`, the description of a network without arrays, and `Topology`, its arrays.
+"""Define `Plan`, the description of a network without arrays, and `Topology`, its arrays.
 
 A family (networks/families/) is a function from parameters to a `Plan`. It checks the constraints of
 the paper and computes the numbers of nodes and ports, so that a sweep can count a million designs, or
@@ -26,7 +26,7 @@ NO_PORT = -1
 
 @dataclass(frozen=True)
 class Whole:
-    """Range and meaning of an integer parameter: `Annotated[int, Whole(2, …)]`."""
+    """The range and meaning of an integer parameter, as in `Annotated[int, Whole(2, …)]`."""
 
     minimum: int
     meaning: str
@@ -46,7 +46,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Number(Whole):
-    """Range and meaning of a float parameter: `Annotated[float, Number(0, …)]`.
+    """The range and meaning of a float parameter, as in `Annotated[float, Number(0, …)]`.
 
     open   whether both ends are excluded
     above  whether the minimum is excluded
@@ -68,7 +68,7 @@ class Number(Whole):
 
 @dataclass(frozen=True)
 class Meaning:
-    """Meaning of a parameter that is neither an integer nor a float: `Annotated[bool, Meaning("…")]`."""
+    """The meaning of a parameter that is neither an integer nor a float, as in `Annotated[bool, Meaning("…")]`."""
 
     meaning: str
 
@@ -184,11 +184,11 @@ class Plan:
         return self.nodes * (self.degree * 16 + 64) + 16 * (self.terminals or 0)
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for pickle. Functions, which pickle cannot store, are replaced by the arrays that they make."""
+        """Return the state for pickle, which cannot store functions: the arrays that they make replace them."""
         return vars(self) | {"wire": partial(Wiring, *self.wire()), "symmetries": partial(list, self.symmetries())}
 
     def class_name(self, number: int) -> str:
-        """Return the name of a link class; its number as text if the family gives no name."""
+        """Return the name of a link class, or its number as text if the family gives no name."""
         return self.classes[number] if number < len(self.classes) else str(number)
 
 
@@ -196,10 +196,10 @@ class Plan:
 class Topology:
     """A network as checked arrays, made by `torusweep.networks.families.build`.
 
-    The arrays are those of `Wiring`: ports int32[N, P], link_class int8[N, P], capacity int32[N, P], int8[N, P] or
-    None, terminals int32[T], link_latency int32[N, P] or None, weight float64[N, P] or None. A row may have fewer
-    than P links; -1 may occur anywhere in a row. `capacity` is the number of parallel links, `bandwidth` the flits
-    that they carry together.
+    The arrays are as in `Wiring`: ports int32[N, P], link_class int8[N, P], capacity int32[N, P], int8[N, P] or
+    None, terminals int32[T], link_latency int32[N, P] or None, weight float64[N, P] or None. A node may have fewer
+    than P links; -1 may occur anywhere in its row. `capacity` is the number of parallel links, and `bandwidth` the
+    flits per cycle that these carry together.
     """
 
     spelling: str
@@ -228,7 +228,7 @@ class Topology:
 
     @cached_property
     def bandwidth(self) -> np.ndarray | None:
-        """float64[N, P]: flits a cycle of each channel, over all of its parallel links; None = 1 everywhere."""
+        """float64[N, P]: flits a cycle of each channel, parallel links together; None = 1 everywhere."""
         if not self.plan.bandwidths:
             return None if self.capacity is None else self.capacity.astype(np.float64)
         one = self._by_class(np.array([float(width) for width in self.plan.bandwidths]))
@@ -236,7 +236,7 @@ class Topology:
 
     @cached_property
     def latency(self) -> np.ndarray | None:
-        """int16[N, P] (int32 if one is too long): cycles that a flit takes over each channel; None = 1 everywhere."""
+        """int16[N, P], or int32 for long latencies: cycles that a flit takes over each channel; None = 1 everywhere."""
         if self.link_latency is not None:
             return self.link_latency
         cycles = self.plan.latencies
@@ -263,9 +263,9 @@ class Topology:
 
     @cached_property
     def ends(self) -> np.ndarray | None:
-        """bool[N]: whether each node is a host that forwards no packets; None if every node that could forward does.
+        """bool[N]: whether each node is a host that forwards no packets; None if this affects no path.
 
-        It is also None if all hosts have a single neighbour, since they have nothing to forward.
+        That is so if all nodes forward, or if every host has a single neighbour and so nothing to forward.
         """
         if not self.plan.hosts_end:
             return None
@@ -281,13 +281,13 @@ class Topology:
 
     @property
     def links_by_class(self) -> list[tuple[Fraction, int]]:
-        """List of (bandwidth, latency) of one link of each class."""
+        """A list of (bandwidth, latency) of one link of each class."""
         classes = max(len(self.plan.classes), 1, len(self.plan.bandwidths), len(self.plan.latencies))
         widths = self.plan.bandwidths or (Fraction(1),) * classes
         return list(zip(widths, self.plan.latencies or (1,) * classes, strict=True))
 
     def class_name(self, number: int) -> str:
-        """Return the name of a link class; its number as text if the family gives no name."""
+        """Return the name of a link class, or its number as text if the family gives no name."""
         return self.plan.class_name(number)
 
     def load_of(self, flits: np.ndarray) -> np.ndarray:
@@ -325,7 +325,7 @@ class Topology:
 
 @cache
 def default_memory() -> int:
-    """Default limit on one network's memory, in bytes: half of what the machine and `ulimit` allow a process."""
+    """Return the default limit on a network's memory, in bytes: half of what the machine and `ulimit` allow."""
     import psutil  # takes long to import
 
     limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
@@ -336,7 +336,7 @@ def default_memory() -> int:
 
 
 def addresses(radices: Sequence[int]) -> np.ndarray:
-    """Return int32[N, K]: the digits of every node; x (digit 0) varies fastest."""
+    """Return int32[N, K]: the digits of every node; digit 0 (x) varies fastest."""
     grids = np.indices(tuple(reversed(radices)), dtype=np.int32)
     return np.ascontiguousarray(grids[::-1].reshape(len(radices), -1).T)
 

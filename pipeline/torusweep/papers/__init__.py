@@ -1,1 +1,1 @@
-"""Numbers printed in papers, their comparison with our computed numbers, and the papers' figures."""
+"""Compare numbers printed in papers with our computed numbers, and draw the papers' figures."""

@@ -1,1 +1,1 @@
-"""The command `torusweep run`: Snakemake's steps, and Dask's workers that compute points."""
+"""Run a sweep as `torusweep run` does: by Snakemake's steps, and Dask's workers, which compute points."""

@@ -62,7 +62,7 @@ def speak(line: str) -> None:
 
 
 class Snakemake:
-    """Snakemake as a child in its own process group: only this process passes a terminal's Ctrl-C on to it, once.
+    """Snakemake as a child in its own process group, so that a terminal's Ctrl-C reaches it once, through this process.
 
     Outside the main thread, signals cannot be handled and keep their usual effect.
     """
@@ -133,7 +133,7 @@ class Snakemake:
         return status
 
     def _listen(self, listener: Listener) -> int:
-        """Wait for Snakemake; return its exit status. The listener gets steps' lines and Snakemake's essential ones."""
+        """Wait for Snakemake; return its exit status. The listener gets lines of steps, and essential ones."""
         lines: SimpleQueue[tuple[IO[bytes], str]] = SimpleQueue()
         streams = [stream for stream in (self._process.stdout, self._process.stderr) if stream is not None]
 
@@ -166,10 +166,10 @@ class Snakemake:
         return status
 
     def _pass_on(self, number: int, _frame: FrameType | None) -> None:
-        """Pass on a signal. After the first no step starts, and the running step saves its work; a second ends all.
+        """Pass on a signal. After the first, no step starts, and the running step saves its work; a second ends all.
 
-        A signal within a second of the first is ignored: make and timeout send one to their whole group, and also
-        to their child.
+        A signal within a second of the first is ignored, because make and timeout send one to their whole group, and
+        also to their child.
         """
         now = time.monotonic()
         if self._signals and now - self._since < AGAIN_SECONDS:
@@ -210,7 +210,7 @@ class Snakemake:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def _say_essential(self) -> None:
-        """Pass Snakemake's output on to standard error; if `essential`, without CHATTER or lines after a signal."""
+        """Print Snakemake's output on standard error; if `essential`, without CHATTER or lines after a signal."""
         for line in self._process.stderr or ():
             if self._is_essential(line.decode(errors="replace")):
                 sys.stderr.buffer.write(line)

@@ -1,4 +1,4 @@
-"""The command `torusweep run`: check the configuration, let Snakemake make the sweep, and report the results."""
+"""Implement `torusweep run`: check the configuration, let Snakemake make the sweep, and report the results."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run(
     """Run the whole pipeline on a configuration. Returns the exit status and the sweep's folder.
 
     results    folder that holds the sweeps' folders
-    overrides  backend, symmetry ("on" or "off") and workers, where the user wants others than the configuration's
+    overrides  backend, symmetry ("on" or "off") and workers that replace the configuration's
     options    options for Snakemake. Without any, only Snakemake's errors and the steps' own lines are printed
     listener   called in this thread with each line of the run, including the steps' progress reports
                (torusweep.run.progress.how_far); None: all lines go to standard error
@@ -89,7 +89,7 @@ def run(
 
 @contextlib.contextmanager
 def _hold(folder: Path) -> Iterator[None]:
-    """Lock a sweep's folder for a `with` block. Raises BadInput if a run, or a step left over from one, uses it."""
+    """Lock a sweep's folder for a `with` block. Raises BadInput if a run, or a step that outlived its run, uses it."""
     with provenance.hold(folder / RUN_LOCK):
         if provenance.holder(folder / store.LOCK) is not None:
             raise BadInput(
@@ -100,7 +100,7 @@ def _hold(folder: Path) -> Iterator[None]:
 
 
 def write_configuration(sweep: Sweep, results: Path) -> Path:
-    """Write a sweep that has no file yet into its folder, where the command line finds it. Returns the file's path.
+    """Write a sweep that has no file yet to its folder, where the command line finds it. Returns the file's path.
 
     Raises BadInput if the folder cannot be written, or if a run is using it.
     """
@@ -129,7 +129,7 @@ def pending(config: Path, results: Path, overrides: Mapping[str, Any]) -> list[s
 
 
 def _checked(config: Path, results: Path) -> tuple[Sweep, Path]:
-    """Load a configuration and return it with its folder. Raises BadInput for names that Snakemake would misread."""
+    """Load a configuration; return (sweep, sweep's folder). Raises BadInput for names that Snakemake would misread."""
     sweep = load(config)
     _check_paths(sweep, config, results)
     return sweep, results / sweep.sweep
@@ -146,14 +146,14 @@ def _check_paths(sweep: Sweep, config: Path, results: Path) -> None:
 
 
 def _say_forecast(expected: Forecast, sweep: str, config: Path, folder: Path, say: Listener) -> None:
-    """Say how many points there are and how long they take; for more than an hour, also say what the user can do."""
+    """Say how many points there are, how long they take and, above an hour, what the user can do about it."""
     say(f"{sweep}: {counted(expected.points, 'point')}, {expected.time} if none is finished → {folder}")
     if expected.seconds > LONG:
         say(f"'torusweep plan {shlex.quote(str(config))}' lists the most expensive points; Ctrl-C keeps finished ones")
 
 
 def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], options: Sequence[str]) -> list[str]:
-    """Return Snakemake's command line, without Snakemake's lock of the working folder: the results folder has ours."""
+    """Return Snakemake's command line. Snakemake does not lock its folder, because the results folder has our lock."""
     given = {"results": os.path.abspath(results), **overrides}
     cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
     return [
@@ -168,7 +168,7 @@ def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], option
 def _forced(sweep: Sweep, folder: Path) -> list[str]:
     """Return Snakemake options that compute failed points again, and discard points of another configuration.
 
-    The options name only our own stages' files. Without its own records, Snakemake would accept any existing points.
+    The options name only our own stages' files. Snakemake would accept any existing points of which it has no records.
     """
     try:
         failed = {entry["stage"] for entry in store.read_manifest(folder).get("failed", [])}
@@ -180,7 +180,7 @@ def _forced(sweep: Sweep, folder: Path) -> list[str]:
 
 
 def is_dry(options: Sequence[str]) -> bool:
-    """Whether these options make Snakemake only report and do nothing else."""
+    """Return whether the options make Snakemake only report."""
     return any(map(SAYS.fullmatch, options))
 
 
@@ -202,7 +202,7 @@ def outcome(folder: Path) -> dict[str, Any]:
 
 
 def summary(folder: Path) -> str:
-    """Return the text on a finished run: files, notes, verdicts on the papers' numbers, and a command to try next."""
+    """Return a text on a finished run: its files, notes, verdicts on the papers' numbers, and a command to try next."""
     manifest = store.read_manifest(folder)
     tables = manifest["tables"]
     lines = [f"{folder / name}.parquet   {counted(entry['rows'], 'row')}" for name, entry in sorted(tables.items())]

@@ -1,4 +1,4 @@
-"""The step that makes a stage's table: workers compute its points, and the shards of these become the table.
+"""Make a stage's table: workers compute its points and publish shards, from which the table is made.
 
 On a cluster a stage is computed in parts. Each part is a job that leaves its outcome in a file. When all parts are
 done, their shards become the table.
@@ -117,12 +117,12 @@ def merge(name: str, folder: Path, parts: Sequence[StagePart], config: str) -> i
 
 
 def outcome_of(folder: Path, stage: str, part: StagePart) -> Path:
-    """Return the path of a part's outcome: a file that tells how many points were computed, and which points failed."""
+    """Return the path of a part's outcome, a file with the number of points computed, and the points that failed."""
     return folder / "parts" / stage / f"{part}.json"
 
 
 def _lock(folder: Path, stage: str, part: StagePart | None, *, beside: bool) -> Path:
-    """Return the lock's path for a computing process: the folder's, a part's, or (beside others) a stage's."""
+    """Return the path of a computing process's lock: of the folder, of a part, or (`beside` others) of a stage."""
     return folder / "-".join([store.LOCK, *([stage] if beside or part else []), *([str(part)] if part else [])])
 
 
@@ -150,7 +150,7 @@ def _publish(
 
 
 def _estimates(folder: Path, stage: str, part: StagePart | None = None) -> dict[Point, float]:
-    """Return a stage's points in points.parquet, or those of a part, with their estimated seconds.
+    """Return the points of a stage, or of one of its parts, in points.parquet, with their estimated seconds.
 
     Raises BadInput if a row's key is wrong: then the file was altered, or made by other code or from other files.
     """

@@ -1,4 +1,4 @@
-"""The Dask schedulers that the user trusts. Their answers are unpickled, so a scheduler can run code on this machine.
+"""Read which Dask schedulers the user trusts. Answers are unpickled, so a scheduler can run code on this machine.
 
 A configuration may come from anybody, so it may only name a scheduler. The user declares trust, and the certificates
 to use, by an entry ADDRESS or ADDRESS,CA,CERT,KEY. The entry is given on the command line (`torusweep run
@@ -20,14 +20,17 @@ MOST_BYTES = 1 << 20  # of the user's file
 
 
 class Trusted(NamedTuple):
-    """A scheduler that the user trusts. files: PEM files of its authority, our certificate and key; () without TLS."""
+    """A scheduler that the user trusts; `files` are the authority, certificate and key as PEM, () without TLS."""
 
     address: str
     files: tuple[str, ...] = ()
 
 
 def own_file() -> Path:
-    """Return the path of the user's list of schedulers. Lines are entries or # comments. Paths start in its folder."""
+    """Return the path of the user's list of schedulers, whose lines are entries or # comments.
+
+    Paths in the list are relative to its folder.
+    """
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "torusweep" / "schedulers"
 
 

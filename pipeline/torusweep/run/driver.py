@@ -1,6 +1,6 @@
 """Give the points of a stage to workers in batches, until every point is finished or has failed.
 
-A batch is a second or more of work. It publishes its own shard and returns a digest and counts, never arrays.
+A batch is a second or more of work. Its worker publishes a shard and returns a digest and counts, never arrays.
 If a batch's worker dies, or hangs and is stopped, the batch is halved and tried again. A batch of a single point
 whose workers die again and again is recorded as failed; the last attempt uses no GPU. The other points are computed.
 """
@@ -50,7 +50,7 @@ FEW_SECONDS = 3.0  # estimated; local workers take longer to start than so littl
 
 
 class BatchOptions(NamedTuple):
-    """Options for computing a stage's points; none changes a row. code: digest of the code that the worker must run."""
+    """Options for computing a stage's points; none changes a row. Workers must run code with the digest `code`."""
 
     folder: str
     backend: str
@@ -81,7 +81,7 @@ class BatchResult(NamedTuple):
 
 
 class Running(NamedTuple):
-    """A batch on a worker, its starting time, and the number of seconds after which it is taken to hang."""
+    """A batch on a worker, its starting time, and the number of seconds after which it counts as hanging."""
 
     batch: Batch
     since: float
@@ -89,7 +89,7 @@ class Running(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """The end of a stage: the failed points, and the signal that stopped it (None if it was not stopped)."""
+    """The end of a stage: the failed points, and the signal that stopped the stage (None if it was not stopped)."""
 
     failed: list[FailedPoint]
     stopped: int | None
@@ -151,7 +151,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOption
 def _sorted_out(
     computed: Iterable[tuple[Point, pa.Table | Exception]], keys: frozenset[str]
 ) -> tuple[list[pa.Table], list[FailedPoint]]:
-    """Return the rows of the points that have some, and the points that failed. Raises BackendUnavailable."""
+    """Return the rows of the points that have any, and the points that failed. Raises BackendUnavailable."""
     tables: list[pa.Table] = []
     failed: list[FailedPoint] = []
     for point, found in computed:
@@ -168,7 +168,7 @@ def _sorted_out(
 
 
 def _parts(point: Point, found: pa.Table | Exception | Partly) -> list[tuple[Point, pa.Table | Exception]]:
-    """Return a point with its outcome; for a run that failed in part, its rows, and each failed network's error."""
+    """Return a point with its outcome; if a run failed in part, its rows, and the error of each failed network."""
     if not isinstance(found, Partly):
         return [(point, found)]
     return [*([] if found.rows is None else [(point, found.rows)]), *found.failed.items()]
@@ -257,7 +257,7 @@ def _todo(estimates: Mapping[Point, float], done: shards.Members) -> dict[Point,
 
 
 def _submitted(batch: Batch, workers: InProcess | Workers, options: BatchOptions) -> int:
-    """Submit a batch to a worker, and return its ticket. Its last attempt uses the CPU."""
+    """Submit a batch to a worker, and return its ticket. The last attempt of a batch uses the CPU."""
     how = _last_attempt(options) if len(batch.deaths) == MOST_DEATHS - 1 else options
     return workers.submit(run_batch, batch.points, [point.key for point in batch.points], how)
 
@@ -265,7 +265,7 @@ def _submitted(batch: Batch, workers: InProcess | Workers, options: BatchOptions
 def _ended(
     batch: Batch, outcome: TaskOutcome, options: BatchOptions, left: Batches, shown: Any
 ) -> list[FailedPoint] | None:
-    """Return a batch's points that failed; None if it is tried again. Raises the error with which it ended."""
+    """Return a batch's failed points, or None if the batch is tried again. Raises the batch's error, if any."""
     if outcome.died:
         return [] if _is_published(batch, options, shown) else _after_death(batch, outcome.died, left, shown)
     if outcome.error is not None:
@@ -276,7 +276,7 @@ def _ended(
 
 
 def _connected(settings: Any, backend: str, tasks: int) -> AbstractContextManager[InProcess | Workers]:
-    """Return a context with this process if the settings ask for no worker; otherwise with the workers."""
+    """Return a context with the workers, or with this process if the settings ask for no worker."""
     if not settings.scheduler and not settings.slurm and settings.workers == 0:
         return nullcontext(InProcess())
     from torusweep.run.workers import connect  # Dask takes long to import
@@ -285,12 +285,12 @@ def _connected(settings: Any, backend: str, tasks: int) -> AbstractContextManage
 
 
 def _last_attempt(options: BatchOptions) -> BatchOptions:
-    """Return the options with the CPU's backend in place of a GPU's."""
+    """Return the options with the CPU's backend instead of a GPU's."""
     return options._replace(backend="numba") if options.backend in GPU_BACKENDS else options
 
 
 def _is_published(batch: Batch, options: BatchOptions, shown: Any) -> bool:
-    """Whether a batch's shard is complete: its worker may have died after publishing it, but before answering."""
+    """Return whether a batch's shard is complete, because its worker may die after publishing and before answering."""
     keys = {point.key for point in batch.points}
     found = shards.read_shards(Path(options.folder), options.stage, schema_of(options.stage), keys)
     for complaint in found.complaints:
@@ -300,7 +300,7 @@ def _is_published(batch: Batch, options: BatchOptions, shown: Any) -> bool:
 
 
 def _watch(running: dict[int, Running], workers: Workers) -> None:
-    """Stop the workers whose batches hang. Such a batch is then treated as if its worker had died."""
+    """Stop the workers whose batches hang. These batches are then treated as if their workers had died."""
     now = time.monotonic()
     for ticket, (batch, since, limit) in running.items():
         if now - since > limit:
@@ -313,7 +313,7 @@ def _watch(running: dict[int, Running], workers: Workers) -> None:
 
 
 def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> list[FailedPoint] | None:
-    """Put a dead worker's batch back, halved or, if it is one point, again. Returns the point if it is given up."""
+    """Put a dead worker's batch back, halved if it has several points. Returns the point if it is given up."""
     many = networks_of(batch.points)
     if many > 1:
         shown.say(f"a worker {why}; its batch of {many} points is halved and tried again")

@@ -1,4 +1,4 @@
-"""Divide a stage into parts, each a cluster job: its points, and the cores, memory, minutes and GPUs to request."""
+"""Divide a stage into parts, one cluster job each: its points, and the cores, memory, minutes and GPUs to request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POINT_MEMORY = 4 << 10  # bytes of a point in a step that hands it out: with its
 
 
 class StagePart(NamedTuple):
-    """A part of a stage: its number, counted from 1, and the number of parts (`of`)."""
+    """A part of a stage, such as 3/7: its number, counted from 1, and the number of parts (`of`)."""
 
     number: int
     of: int
@@ -50,11 +50,11 @@ def read_parts(text: str, where: str = "") -> int | str:
 
 
 class PartSlice(NamedTuple):
-    """A part of a stage: points, and networks, which are counted through all points of the stage in order.
+    """A part of a stage, as ranges of points and of networks; numbers count from the beginning of the stage.
 
     first, last  number of the first point, and of the first point after the part
     begin, end   number of the first network, and of the first network after the part
-    start        number of the first network of the point `first`, whose earlier networks another part has
+    start        number of the first network of point `first`, whose earlier networks may be in another part
     """
 
     first: int
@@ -64,7 +64,7 @@ class PartSlice(NamedTuple):
     start: int
 
     def of(self, points: Iterable[tuple[Point, float]]) -> dict[Point, float]:
-        """Return the part's points with their seconds. points: the stage's points from `first` up to `last`."""
+        """Return the part's points with their seconds, from `points`, the stage's points from `first` up to `last`."""
         found, start = dict[Point, float](), self.start
         for point, seconds in points:
             low, high = max(self.begin - start, 0), min(self.end - start, point.count)
@@ -109,24 +109,24 @@ class PartJob(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Estimated seconds of the job."""
+        """The estimated seconds of the job."""
         longest = max((seconds / point.count for point, seconds in self.points.items()), default=0.0)
         return max(longest, sum(self.points.values()) / self.cores)
 
     @property
     def mem_mb(self) -> int:
-        """Memory to request, in MB: for its list of points, and to compute those with the largest memory at once."""
+        """The memory to request, in MB: for the list of points, and for the largest points that run at once."""
         largest = max((point.memory for point in self.points), default=0)
         return ceil((JOB_MEMORY + len(self.points) * POINT_MEMORY + self.cores * (WORKER_MEMORY + largest)) / 1e6)
 
     @property
     def minutes(self) -> int:
-        """Time limit, in minutes, to request for the job's first attempt."""
+        """The time limit, in minutes, to request for the job's first attempt."""
         return ceil((JOB_SECONDS + LATE * self.seconds) / 60)
 
 
 def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[StagePart, PartJob]:
-    """Return a stage's parts, each with the resources that it requests from a cluster. estimates: point → seconds."""
+    """Return a stage's parts, each with the resources to request from a cluster; `estimates` maps point → seconds."""
     points = list(estimates.items())
     seconds = np.array([cost for _, cost in points], float)
     cores, parts = division(seconds, np.array([point.count for point, _ in points], np.int64), cluster)
@@ -138,8 +138,8 @@ def division(seconds: np.ndarray, counts: np.ndarray, cluster: Cluster) -> tuple
 
     seconds, counts  as for `slices`
 
-    If `parts` is auto, there are as few parts as take `part_minutes` each when a job has all the cores that it may
-    have. Each job then requests as few cores as keep to `part_minutes`.
+    If `parts` is auto, there are as few parts as keep to `part_minutes` with all cores that a job may have. Then each
+    job requests as few cores as keep to `part_minutes`.
     """
     if cluster.workers == "auto":
         most = PART_CORES if cluster.cores == "auto" else cluster.cores
@@ -155,7 +155,7 @@ def division(seconds: np.ndarray, counts: np.ndarray, cluster: Cluster) -> tuple
 
 
 def gpu_options(cluster: Cluster, backend: str) -> dict[str, int | str]:
-    """Return sbatch options for a job's GPUs, all on one node (a number of GPUs alone does not ensure that)."""
+    """Return sbatch options that give a job its GPUs on a single node, which a number of GPUs alone does not ensure."""
     gpus = int(backend == "cupy") if cluster.gpus is None else cluster.gpus
     if isinstance(gpus, str):
         return {"gres": gpus}

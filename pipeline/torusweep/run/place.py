@@ -1,4 +1,4 @@
-"""The folder in which Snakemake runs. Each run gets a new one, because Snakemake obeys and imports files in its folder.
+"""Make the folder in which Snakemake runs, anew for each run, because Snakemake obeys and imports files in its folder.
 
 Such files are a profile (`profiles/default/config.yaml`, `default/config.yaml`), whose values may be code, and packages
 in `.snakemake/pip-deployments`. The new folder is inside the sweep's folder, which a cluster's nodes see, and only this
@@ -85,7 +85,7 @@ def earlier_places(folder: Path) -> list[Path]:
 
 
 def take_records(folder: Path, called: Path, place: Path) -> None:
-    """Copy the valid records of earlier runs to a new place, renamed after the files' present paths.
+    """Copy the valid records of earlier runs to a new place, under the present paths of their files.
 
     If there is no earlier place, the records are read from the user's working folder.
     """
@@ -122,7 +122,7 @@ def record_of(records: Path, key: str) -> dict[str, Any] | None:
 
 
 def _is_text(value: Any) -> bool:
-    """Whether a value is a text without control characters, except for tabs and line ends."""
+    """Return whether a value is a text without control characters other than tabs and line ends."""
     return isinstance(value, str) and printable(plain := value.translate({10: " ", 9: " "})) == plain
 
 
@@ -159,7 +159,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _record_path(records: Path, key: str) -> Path:
-    """Return the path of Snakemake's record of a file: its name in base64, cut if long (snakemake.persistence.file)."""
+    """Return the path of Snakemake's record of a file: the name in base64, cut if long (snakemake.persistence.file)."""
     name = urlsafe_b64encode(key.encode(errors="surrogateescape")).decode()
     try:
         longest = os.pathconf(records, "PC_NAME_MAX") - 1
@@ -176,7 +176,7 @@ def _write(records: Path, key: str, content: dict[str, Any]) -> None:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment for processes in another folder: paths absolute, and no imports from that folder."""
+    """Return the environment for processes in another folder: absolute paths, and no imports from that folder."""
     made = dict(os.environ)
     for name in LIST_VARIABLES:
         if name in made:
@@ -189,8 +189,8 @@ def environment() -> dict[str, str]:
 class SnakemakeOption(NamedTuple):
     """An option of Snakemake.
 
-    names   spellings, as in --report
-    most    most values that the option takes
+    names   spellings, such as --report
+    most    largest number of values that the option takes
     unsaid  path that the option uses if no value follows it; "" if there is none
     kind    "path" or "target" if the values are paths or targets, else ""
     """
@@ -218,7 +218,8 @@ def options_of_snakemake() -> tuple[SnakemakeOption, ...]:
 def with_absolute_paths(words: Sequence[str], options: Sequence[SnakemakeOption]) -> list[str]:
     """Return the user's options for Snakemake with absolute paths, because Snakemake runs in another folder.
 
-    Raises BadInput for a profile's name that is also a folder here: a name means a profile of the user's own.
+    Raises BadInput if a profile's name is also a folder here, because Snakemake looks up names among the user's
+    profiles.
     """
     made: list[str] = []
     option, left = TARGETS, TARGETS.most
@@ -240,7 +241,7 @@ def with_absolute_paths(words: Sequence[str], options: Sequence[SnakemakeOption]
 
 
 def _absolute(option: SnakemakeOption, value: str) -> str:
-    """Return an option's value, absolute if it is a path. A profile or target is a path if it contains a separator."""
+    """Return an option's value, absolute if it is a path. Profiles and targets with a separator are paths."""
     profile = not {"--profile", "--workflow-profile"}.isdisjoint(option.names)
     if profile and os.sep not in value and os.path.isdir(value):
         raise BadInput(

@@ -52,7 +52,7 @@ def tell(line: str) -> None:
 
 @contextlib.contextmanager
 def logged(path: Path | None, what: str) -> Iterator[None]:
-    """Write a step's messages in a `with` block, and the exception that ends it, to the step's log under a heading.
+    """Write messages in a `with` block, and the exception that ends it, to a step's log under the heading `what`.
 
     path  the log, to which lines are appended; None for no log. Raises BadInput if it cannot be written.
     """
@@ -125,7 +125,7 @@ def time_left(cost: float, paid: float, seconds: float, finished: float, workers
 
 
 class ProgressLines:
-    """Print a line of progress at most every five seconds, and one at the end."""
+    """A display of progress as lines: at most one every five seconds, and one at the end."""
 
     def __init__(
         self, title: str, total: int, done: int, cost: float, workers: int, say: Callable[[str], None] = tell
@@ -151,7 +151,7 @@ class ProgressLines:
 
 
 class Reports:
-    """Print progress as lines of JSON: one at the beginning, at most ten per second, and one at the end."""
+    """A display of progress as lines of JSON: one at the beginning, at most ten per second, and one at the end."""
 
     def __init__(self, title: str, total: int, done: int, cost: float, workers: int) -> None:
         self._title, self._total, self._done, self._cost, self._workers = title, total, done, cost, workers
@@ -176,7 +176,7 @@ class Reports:
 
 
 class Bar:
-    """Show progress as a bar on a terminal."""
+    """A display of progress as a bar on a terminal."""
 
     def __init__(self, bar: Progress, task: TaskID) -> None:
         self._bar, self._task = bar, task
@@ -194,7 +194,7 @@ class Bar:
 
 
 class Noted:
-    """Show progress, and write it as lines to the step's log, too."""
+    """A display of progress that also writes lines to the step's log."""
 
     def __init__(self, shown: Reports | Bar, lines: ProgressLines) -> None:
         self._both = (shown, lines)
@@ -210,7 +210,7 @@ class Noted:
 
 @contextlib.contextmanager
 def progress(title: str, *, total: int, done: int, cost: float, workers: int = 1) -> Iterator[ProgressLines | Noted]:
-    """Show that `done` of `total` points are finished, and then the points and cost that each `advance` adds."""
+    """Show that `done` of `total` points are finished; each `advance` then adds a number of points and their cost."""
     if os.environ.get(REPORTS):
         lines = ProgressLines(title, total, done, cost, workers, note)
         yield Noted(Reports(title, total, done, cost, workers), lines)

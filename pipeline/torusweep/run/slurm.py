@@ -1,4 +1,4 @@
-"""Slurm jobs that are Dask workers: how they are submitted, and why Slurm refuses or does not start them."""
+"""Submit Slurm jobs that are Dask workers, and find out why Slurm refuses or does not start them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def submitted(settings: Any, folder: Path, environment: Mapping[str, str]) -> SL
 
 
 class SubmittedJob(SLURMJob):
-    """A job that keeps sbatch's message if Slurm refuses it. Dask would print a traceback and wait for the job."""
+    """A job that keeps sbatch's message if Slurm refuses the job, where Dask would print a traceback and wait."""
 
     refusal = ""
 
@@ -58,7 +58,7 @@ class SubmittedJob(SLURMJob):
 
 
 def refusal(jobs: SLURMCluster, count: int) -> str:
-    """Return why Slurm refused all of the newest `count` jobs; '' if it accepted one, or has not answered yet."""
+    """Return why Slurm refused all of the newest `count` jobs; '' if it accepted one, or has not answered."""
     said = [getattr(jobs.workers.get(name), "refusal", "") for name in list(jobs.worker_spec)[-count:]]
     return said[0] if said and all(said) else ""
 
@@ -117,7 +117,7 @@ def wait_for_worker(client: Client, jobs: SLURMCluster, count: int) -> None:
 
 
 def _why_waiting(jobs: Sequence[str]) -> str:
-    """Return the states of Slurm jobs with squeue's reasons, as in '2 jobs PENDING (PartitionDown)'."""
+    """Return the states of Slurm jobs with squeue's reasons, such as '2 jobs PENDING (PartitionDown)'."""
     command = ["squeue", "--noheader", "--format=%T (%r)", f"--jobs={','.join(jobs)}"]
     try:
         said = subprocess.run(command, capture_output=True, text=True, timeout=REPLY_SECONDS).stdout

@@ -1,4 +1,4 @@
-"""The short steps that the Snakefile's rules call. The long step is in run/compute_table.py.
+"""The short steps that the Snakefile's rules call; run/compute_table.py has the long step.
 
 Every step gets the sweep, whose configuration was read once, and the sweep's folder. It returns an exit status.
 """
@@ -59,9 +59,9 @@ def points(sweep: Sweep, folder: Path) -> int:
 
 
 def derived(sweep: Sweep, folder: Path) -> int:
-    """Make the tables of stages without points, and all that are derived from stages' tables.
+    """Make the tables of stages without points, and all tables that are derived from stages' tables.
 
-    Verification comes last, as it also reads the others.
+    Verification comes last, because it reads the other tables.
     """
     for name in empty_stages(sweep):
         merge(name, folder, [], sweep.digest)
@@ -72,7 +72,7 @@ def derived(sweep: Sweep, folder: Path) -> int:
 
 
 def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
-    """Make one of the tables that are derived from stages' tables."""
+    """Make the named table, which is derived from stages' tables."""
     listed = store.manifest_of(folder, sweep.digest)["tables"]
     wanted = [stage for stage in DECLARED[name].made_of if stage in requested_stages(sweep)]
     for stage in wanted:
@@ -87,7 +87,7 @@ def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
 
 
 def verification(sweep: Sweep, folder: Path) -> int:
-    """Write verification.parquet: the papers' numbers next to ours. If one is unexplained, the step `check` fails."""
+    """Write verification.parquet, the papers' numbers next to ours. If a number is unexplained, step `check` fails."""
     listed = store.manifest_of(folder, sweep.digest)["tables"]
     names = [name for name in COMPARED if name in listed and sweep.papers]
     tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)) for name in names}
@@ -97,7 +97,7 @@ def verification(sweep: Sweep, folder: Path) -> int:
 
 
 def report(sweep: Sweep, folder: Path) -> int:
-    """Write report.html, and figures/*.svg: those figures of the papers for which the sweep has numbers."""
+    """Write report.html, and as figures/*.svg the papers' figures for which the sweep has numbers."""
     # only this step draws, and the drawing library takes long to import
     from torusweep.answers.page import write_report
     from torusweep.papers.figures import write_figures
@@ -108,7 +108,7 @@ def report(sweep: Sweep, folder: Path) -> int:
 
 
 def check(sweep: Sweep, folder: Path) -> int:
-    """Write checked.txt if no point failed and no number is unexplained; else print a line for each and return 1."""
+    """Write checked.txt if no point failed and no number is unexplained; else print each of these and return 1."""
     failed = store.manifest_of(folder, sweep.digest).get("failed", [])
     rows = store.open_current(folder / "verification.parquet", schema_of("verification")).to_pylist()
     unexplained = [row for row in rows if row["verdict"] == "unexplained"]

@@ -1,4 +1,4 @@
-"""Tasks for workers, and their outcomes: an answer, an error, or a dead worker with the reason of its death.
+"""Run tasks on workers, and report their outcomes: an answer, an error, or a dead worker with the reason.
 
 A task is a function and a batch of points; its answer is a digest and counts.
 
@@ -37,12 +37,12 @@ LAST_WORDS_SECONDS = 1.0  # in which the scheduler must hear why a worker ends i
 
 
 def _kill(dask_worker: Any) -> None:
-    """Kill a worker, even if its task hangs. Its nanny runs this function, or the worker itself if it has no nanny."""
+    """Kill a worker, even if its task hangs. The worker's nanny runs this function; without one, the worker does."""
     os.kill(getattr(dask_worker, "pid", os.getpid()), signal.SIGKILL)
 
 
 class TaskOutcome(NamedTuple):
-    """The outcome of a task: its answer, its exception, or why its worker died ('' if the worker lives)."""
+    """The outcome of a task: its answer, its exception, or why its worker died ('' if the worker is alive)."""
 
     ticket: int
     answer: Any = None
@@ -51,11 +51,11 @@ class TaskOutcome(NamedTuple):
 
 
 class LostWorkers(BadInput):
-    """Error: the scheduler or all workers are gone. Published shards are kept."""
+    """An error that says that the scheduler or all workers are gone. Published shards are kept."""
 
 
 class LostScheduler(LostWorkers):
-    """Error: the scheduler is gone, and all tasks with it."""
+    """An error that says that the scheduler is gone, and all tasks with it."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -64,11 +64,11 @@ class LostScheduler(LostWorkers):
 
 
 class Patience(NamedTuple):
-    """What to do when there are no workers.
+    """Rules for the time when there are no workers.
 
-    seconds   time without workers after which they are requested again, or the run ends
-    renew     function that requests workers again; called at most once for each entry of `renewals`
-    renewals  for each further request, the seconds that its workers may take to start
+    seconds   time without workers after which new workers are requested, or the run ends
+    renew     function that requests new workers; called at most once for each entry of `renewals`
+    renewals  seconds that the workers may take to start, for each further request
     refused   function that returns why all recently requested workers are refused, or ""
     """
 
@@ -79,7 +79,7 @@ class Patience(NamedTuple):
 
 
 class InProcess:
-    """Run tasks in this process. A task runs when its outcome is requested."""
+    """A queue that runs tasks in this process. A task runs when its outcome is requested."""
 
     places = 1
     description = "this process"
@@ -118,7 +118,7 @@ class Workers:
 
     @property
     def present(self) -> int:
-        """Number of tasks that can run at once now; 0 if there are no workers at the moment. Raises LostWorkers."""
+        """The number of tasks that can run at once now; 0 if there are no workers at the moment. Raises LostWorkers."""
         now = time.monotonic()
         if now - self._counted > 1.0:
             with self._scheduler_alive():
@@ -133,7 +133,7 @@ class Workers:
 
     @property
     def places(self) -> int:
-        """Number of tasks to hand out; at least 1, because a task may wait for a worker."""
+        """The number of tasks to hand out; at least 1, because a task may wait for a worker."""
         return max(1, self.present)
 
     def _renew(self, seconds: float) -> None:
@@ -193,7 +193,7 @@ class Workers:
         self._lost.add(ticket)
 
     def stop(self, ticket: int, why: str) -> None:
-        """Stop the worker of a task, if it has one. The task's outcome is then a death with the reason `why`."""
+        """Stop the worker of a task, if it has one. The task's outcome is then a dead worker, for the reason `why`."""
         future = self._futures[ticket]
         if future.done():
             return
@@ -263,14 +263,14 @@ def threads_of_worker() -> int | None:
 
 
 def number_of_worker() -> int:
-    """Return the number that ends this worker's name, or the port of a worker without a name; 0 outside a worker."""
+    """Return the number at the end of this worker's name, or the port if it has no name; 0 outside a worker."""
     worker = _worker()
     number = re.search(r"[0-9]+$", str(worker.name)) if worker is not None else None
     return int(number[0]) if number else 0
 
 
 def end_worker(why: str) -> None:
-    """End this worker's process, which lost its GPU. Its nanny starts another; the batch counts as a dead worker's.
+    """End this worker's process, because it lost its GPU. Its nanny starts another; the batch counts as a death.
 
     why  reason, which completes the sentence "a worker …"
     """
@@ -282,6 +282,6 @@ def end_worker(why: str) -> None:
 
 
 def code_version() -> str:
-    """Return this process's version and the digests of its stages' code, as in 0.1.0 (code 1a2b3c4d, …)."""
+    """Return this process's version and the digests of its stages' code, such as 0.1.0 (code 1a2b3c4d, …)."""
     codes = dict.fromkeys(stage_digest(stage)[:12] for stage in STAGES)
     return f"{__version__} (code {', '.join(codes)})"

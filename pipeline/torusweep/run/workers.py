@@ -1,4 +1,4 @@
-"""Workers: local processes, Slurm jobs, or the workers of an existing Dask scheduler. They share the GPUs.
+"""Start and connect workers, which share the GPUs: local processes, Slurm jobs, or those of an existing Dask scheduler.
 
 Only this module, torusweep.run.slurm and torusweep.run.tasks import Dask. The driver sees only `Workers`: places for
 tasks, tasks to submit, and their outcomes.
@@ -68,7 +68,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[Workers]:
     """Start or join the workers that a `cluster` section requests, and check them; end them after the `with` block.
 
     settings  the configuration's cluster section (torusweep.sweeps.configuration)
-    tasks     most tasks that there will be, and so the most local workers
+    tasks     largest number of tasks, which also limits the number of local workers
     Raises BadInput in one line if no worker can be had, or if a worker runs other code.
     """
     # Dask's client abandons requests to lost workers, which asyncio reports when they are collected, even at exit
@@ -116,7 +116,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[Workers]:
 def private_folder(parent: Path) -> Iterator[Path]:
     """Make a folder that only this user can read, for a `with` block, and remove such folders of killed runs.
 
-    The name contains the machine's name and the process's number, so that a later run sees that the process is gone.
+    The name has the machine's name and the process's number, by which a later run sees whether the process is gone.
     """
     ours = f".torusweep-{socket.gethostname()}-"
     for left in parent.glob(f"{glob.escape(ours)}*"):
@@ -129,7 +129,7 @@ def private_folder(parent: Path) -> Iterator[Path]:
 
 
 def of_jobs() -> dict[str, str]:
-    """Return the environment variables of workers that run as jobs: one thread, ENVIRONMENT, and Dask's settings."""
+    """Return the environment variables of workers that are jobs: one thread, ENVIRONMENT, and Dask's settings."""
     dasks = {
         f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()
     }
@@ -152,7 +152,7 @@ def _configuration(settings: Any) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _environment() -> Iterator[None]:
-    """Set ENVIRONMENT for workers started in a `with` block: Snakemake's environment makes libraries use all cores."""
+    """Set ENVIRONMENT for workers that a `with` block starts; Snakemake's makes libraries use all cores."""
     before = dict(os.environ)
     os.environ.update(ENVIRONMENT)
     try:
@@ -164,7 +164,7 @@ def _environment() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Block Ctrl-C and SIGTERM, which a terminal sends to all, in threads and processes that start meanwhile.
+    """Block Ctrl-C and SIGTERM in threads and processes that start in a `with` block, as a terminal signals all.
 
     A worker first finishes its batch. Then its nanny stops it, or the end of this process does.
     """
@@ -177,8 +177,9 @@ def _signals_blocked() -> Iterator[None]:
 
 
 def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
-    """Return the environment of each local worker. There is a worker for each core (or the number that is set), even if
-    workers share GPUs, since the CPU does most of the work of most points.
+    """Return the environment of each local worker, one for each core or as many as configured.
+
+    Workers may share a GPU, since the CPU does most of the work of most points.
     """
     cores, most = usable_cores(settings), _most_workers()
     asked = min(cores, most) if settings.workers == "auto" else settings.workers
@@ -194,13 +195,13 @@ def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
 
 
 def _most_workers() -> int:
-    """Number of local workers for which this process may open enough files; at least 1."""
+    """Return the number of local workers for which this process may open enough files; at least 1."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return sys.maxsize if hard == resource.RLIM_INFINITY else max(1, (hard - FILES) // FILES_PER_WORKER)
 
 
 def _open_files(of_workers: int) -> None:
-    """Raise the limit on open files to the workers' need, if allowed. The usual 1,024 suffice for 80 workers."""
+    """Raise the limit on open files to what the workers need, if allowed. The usual 1,024 suffice for 80 workers."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES + of_workers
     if soft != resource.RLIM_INFINITY and soft < needed:

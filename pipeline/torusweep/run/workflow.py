@@ -1,4 +1,4 @@
-"""What the Snakefile needs of a sweep: its folder, files, stages, digests of code, and job options."""
+"""Provide what the Snakefile needs of a sweep: its folder, files, stages, digests of code, and job options."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class RequestedSweep:
 
     @property
     def digests(self) -> list[str]:
-        """Digests of the configuration and its files. (Snakemake takes its own checksums only at the end of a step.)
+        """The digests of the configuration and its files. (Snakemake takes its own checksums only after a step.)
 
         The files of a module may not exist yet, so they are left out; Snakemake compares their times.
         """
@@ -98,11 +98,10 @@ class RequestedSweep:
 
     @cached_property
     def jobs(self) -> dict[str, dict[StagePart, PartJob]]:
-        """Stage → its parts, each with the resources that it requests from a cluster.
+        """A map from each stage to its parts, with the resources that each part requests from a cluster.
 
-        The parts follow from the plan, which is made on first use. A job needs their number and cores only, for which
-        it reads three columns of points.parquet.
-        Raises BadInput or Refused if the plan refuses the sweep.
+        The parts follow from the plan, which is made on first use. A job needs only the number and cores of the parts,
+        for which it reads three columns of points.parquet. Raises BadInput or Refused if the plan refuses the sweep.
         """
         cluster = self.sweep.cluster_under(self.overrides)
         if self.spawned:
@@ -117,7 +116,7 @@ class RequestedSweep:
         return {stage: jobs(mine, cluster) for stage, mine in by_stage.items()}
 
     def outcomes(self, wildcards: Any, checkpoints: Any) -> list[Path]:
-        """Return the files that the parts of a stage write. Their number is known once the input files exist."""
+        """Return the files that the parts of a stage write. The number of parts is known once the input files exist."""
         if self.is_module and not all(Path(file).exists() for file in self.files):
             checkpoints.configuration.get()  # after the rules that make them
         return [outcome_of(self.declared, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
@@ -128,13 +127,13 @@ class RequestedSweep:
 
     @property
     def threads(self) -> Any:
-        """Threads of the rule `stage`: on a cluster what each part's points need, on one machine all cores."""
+        """The threads of the rule `stage`: all cores on one machine, and on a cluster what each part's points need."""
         return (lambda wildcards: self.job(wildcards).cores) if self.clustered else os.cpu_count()
 
     def step(self, wildcards: Any, threads: int) -> str:
         """Return the command of a job of the rule `stage`, without its log and without `paths`.
 
-        It says only how to compute: Snakemake ignores changes of params that are functions of threads.
+        The command says only how to compute, because Snakemake ignores changes of params that are functions of threads.
         """
         words = [f"export PATH={self.path}; torusweep step {wildcards.stage}"]
         if self.in_parts:
@@ -144,12 +143,12 @@ class RequestedSweep:
         return " ".join([*words, self.options]).rstrip()
 
     def paths(self, wildcards: Any, threads: int) -> list[str]:
-        """Return the paths of the configuration and of the folder, which follow the command of `step`."""
+        """Return the paths of the configuration and of the folder, which are put after the command of `step`."""
         return [self.config, str(self.folder)]
 
     @property
     def resources(self) -> dict[str, Any]:
-        """Resources of the rule `stage`: on a cluster what each part's points need, on one machine all of it."""
+        """The resources of the rule `stage`: the whole machine, or on a cluster what each part's points need."""
         if not self.clustered:
             return {"machine": 1}  # with --resources machine=1, which `torusweep run` gives, one at a time
         cluster, backend = self.sweep.cluster, self.overrides.get("backend", self.sweep.backend)
@@ -178,7 +177,7 @@ class RequestedSweep:
         self._run(f"merge {stage}", lambda: merge(stage, self.folder, list(self.jobs[stage]), self.sweep.digest), log)
 
     def make(self, step: str, log: Any = None) -> None:
-        """Run a short step in this process, which has its imports already. Raises StepFailed after printing the reason.
+        """Run a short step in this process, whose imports are done. Raises StepFailed after printing the reason.
 
         log  Snakemake's log of the rule, to which the step appends its lines; None for no log
         """
@@ -199,7 +198,7 @@ class RequestedSweep:
 
 
 def requested_sweep(workflow: Any, config: Mapping[str, Any]) -> RequestedSweep:
-    """Return the sweep that Snakemake's command line requests by --configfile, and --config results=, backend=, ….
+    """Return the sweep that Snakemake's options --configfile and --config results=, backend=, … request.
 
     In a module, the module's `config` is the configuration; its key `results` names the folder.
     """
@@ -258,8 +257,8 @@ _tell_once = cache(tell)  # Snakemake reads a module again for each `use rule �
 def where_jobs_run(workflow: Any) -> tuple[bool, bool]:
     """Return whether jobs run on a cluster, and whether another Snakemake started this one for one of its jobs.
 
-    The executor is not known yet. But Snakemake sets `nodes` only if --jobs does not mean --cores: then jobs go to a
-    cluster.
+    The executor is not known yet, but Snakemake sets `nodes` only if --jobs does not mean --cores, and then jobs go to
+    a cluster.
     """
     clustered = workflow.resource_settings.nodes is not None or workflow.remote_exec
     return clustered, workflow.remote_exec or workflow.subprocess_exec
@@ -268,7 +267,7 @@ def where_jobs_run(workflow: Any) -> tuple[bool, bool]:
 def of_configuration(
     sweep: Sweep, results: str, overrides: dict[str, Any], where: tuple[bool, bool] = (False, False)
 ) -> RequestedSweep:
-    """Return what the rules need of a configuration that was read. where: the answer of `where_jobs_run`."""
+    """Return what the rules need of a configuration that was read; `where` is the answer of `where_jobs_run`."""
     empty = empty_stages(sweep)
     stages = [name for name in requested_stages(sweep) if name not in empty]
     words = {name: value for name, value in overrides.items() if name != "parts"}
@@ -292,5 +291,5 @@ def of_configuration(
 
 
 def _word(value: Any) -> str:
-    """Return a value of --config as the user typed it: Snakemake reads on and off as booleans."""
+    """Return a value of --config as the user typed it, because Snakemake reads on and off as booleans."""
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

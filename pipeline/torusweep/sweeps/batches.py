@@ -15,7 +15,7 @@ PATIENCE = 20.0  # factor by which a batch may exceed its estimate, which is rig
 
 
 class Batch(NamedTuple):
-    """The points of one task. cost: their estimated seconds; deaths: workers that died while computing this point."""
+    """The points of one task, with their estimated seconds (`cost`) and, for each worker that died, why (`deaths`)."""
 
     points: list[Point]
     cost: float
@@ -23,7 +23,7 @@ class Batch(NamedTuple):
 
 
 class Batches:
-    """The points that are waiting for a worker, the longest first. Equally long points of a network stay together.
+    """The points that wait for a worker, the longest first. Equally long points of a network stay together.
 
     Estimated seconds (torusweep.sweeps.points.estimates) are corrected by the times that batches took, because machines
     differ. Towards the end batches become smaller, so that all workers finish at about the same time.
@@ -42,7 +42,7 @@ class Batches:
         return bool(self._points or self._again)
 
     def next(self, places: int) -> Batch:
-        """Remove and return the next batch. places: number of workers."""
+        """Remove and return the next batch, sized for `places` workers."""
         if self._again:
             batch = self._again.popleft()
         else:
@@ -65,11 +65,11 @@ class Batches:
 
     @property
     def _pace(self) -> float:
-        """Mean number of seconds that an estimated second has taken so far."""
+        """The mean number of seconds that an estimated second has taken so far."""
         return self._taken / self._estimated if self._taken else 1.0
 
     def limit(self, batch: Batch, least: float) -> float:
-        """Seconds after which a batch counts as hanging: at least `least`, and twice as many for each earlier death."""
+        """Return the seconds after which a batch counts as hanging, at least `least`, doubled per earlier death."""
         return max(least, PATIENCE * batch.cost * self._pace) * 2 ** len(batch.deaths)
 
     def took(self, batch: Batch, seconds: float) -> None:
@@ -78,7 +78,7 @@ class Batches:
         self._taken += seconds
 
     def halve(self, batch: Batch) -> None:
-        """Put the two halves of a batch back, in order to find the point at which its worker died."""
+        """Put back a batch in two halves, in order to find the point at which its worker died."""
         points = batch.points
         if len(points) == 1:  # a run of networks
             ((first, last), point) = points[0].seeds, points[0]
@@ -94,5 +94,5 @@ class Batches:
 
 
 def _networks_within(point: Point, seconds: float, whole: float) -> int:
-    """Number of a point's networks that fit in the estimated seconds left in a batch. whole: seconds of the point."""
+    """Return how many of a point's networks fit in `seconds`, if the whole point takes `whole` seconds by estimate."""
     return max(1, min(point.count, MOST_NETWORKS, ceil(point.count * seconds / whole)))

@@ -94,7 +94,7 @@ def sndlib_xml(path: Path) -> Listing:
 
 
 def _of_sndlib(draft: Draft, links: list[_Link], unit: str) -> Listing:
-    """Make the network of SNDlib's links. `unit` is the file's unit of capacities and demands, "" if it gives none."""
+    """Make the network of SNDlib's links. `unit` is the file's unit of capacities and demands, "" if unknown."""
     none = all(NUMBER.fullmatch(link.installed) and float(link.installed) == 0 for link in links)
     single = none and all(len(link.modules) == 1 for link in links)
     for link in links:
@@ -148,7 +148,7 @@ def brite(path: Path) -> Listing:
 
     An edge has one direction if its type or its last field says so. Places, degrees, lengths and autonomous
     systems are not read. A hierarchical topology has a line for the model of each level.
-    Source: BRITE's user manual, output format; the units as ns-3 takes them, src/brite/helper/brite-topology-helper.cc.
+    Source: BRITE's user manual, output format; for the units, ns-3, src/brite/helper/brite-topology-helper.cc.
     """
     draft, directed = Draft(path), set[bool]()
     rows = Rows(draft)

@@ -1,4 +1,4 @@
-"""Readers of text formats of graph libraries and collections: KONECT, GDF, TGF, LGF, VNA, LEDA, LGL, SIF, CAMINOS."""
+"""Read text formats of graph libraries and collections: KONECT, GDF, TGF, LGF, VNA, LEDA, LGL, SIF, CAMINOS."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def konect(path: Path) -> Listing:
 def gdf(path: Path) -> Listing:
     """Read GDF, the format of GUESS: nodes by their names, and links with their known numeric attributes.
 
-    Links are directed if the column `directed` says so, which must be the same for all links; otherwise undirected.
+    Links are directed if the column `directed` says so, which must be the same for all links.
     Source: GUESS's manual, GDF; Gephi, ImporterGDF.java.
     """
     draft, columns, kind = Draft(path), list[str](), ""
@@ -251,9 +251,9 @@ def lgl(path: Path) -> Listing:
 def sif(path: Path) -> Listing:
     """Read Cytoscape's SIF: lines with a node, the kind of its links and their targets, or with a node alone.
 
-    Fields are separated by tabs if the file has a tab, otherwise by blanks. Links have both directions, and their kinds
-    are not read: links of different kinds between two nodes are parallel links, links of one kind are one link.
-    Source: Cytoscape's manual, "Supported Network File Formats: SIF Format"; without example files.
+    Fields are separated by tabs if the file has a tab, otherwise by blanks. Links have both directions. Their kinds are
+    not read, except that links of different kinds between two nodes are parallel links, and links of one kind are one
+    link. Source: Cytoscape's manual, "Supported Network File Formats: SIF Format"; without example files.
     """
     draft, rows, seen = Draft(path), [*lines_of(path)], set[tuple[int, str, int]]()
     mark = "\t" if any("\t" in text for _, text in rows) else None

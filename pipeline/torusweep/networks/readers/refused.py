@@ -14,7 +14,7 @@ LIST = "write its links as a list, a line each: one other"
 
 
 class Foreign(NamedTuple):
-    """What a file is, and what the user can do instead."""
+    """The kind of a file that is not a network, and what the user can do instead."""
 
     what: str
     remedy: str
@@ -87,7 +87,7 @@ def booksim(path: Path) -> Foreign:
 
 
 def astra_sim(path: Path) -> Foreign:
-    """Describe ASTRA-sim's network.yml (analytical backend). The remedy is its network's spelling, if there is one.
+    """Describe ASTRA-sim's network.yml (analytical backend). The remedy is the spelling of its network, if it has one.
 
     Bandwidths are in GB/s, latencies in ns.
     Source: astra-network-analytical, NetworkParser.cpp and input/.

@@ -1,4 +1,4 @@
-"""Readers of Slurm's topologies: topology.conf and topology.yaml."""
+"""Read Slurm's topologies: topology.conf and topology.yaml."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def slurm(path: Path) -> Listing:
 
 
 def _joined(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line number, text) of lines, each joined with the lines that continue it after a backslash."""
+    """Yield (line number, text) of lines, after joining lines that end in a backslash with the next line."""
     begun, start = "", 0
     for line, text in lines_of(path, "#"):
         start = start if begun else line
@@ -127,7 +127,7 @@ def _add_ring(draft: Draft, line: int, names: list[str]) -> None:
 
 
 def _add_torus(draft: Draft, document: Document, place: tuple[str | int, ...], entry: dict[str, Any]) -> None:
-    """Add a torus of x × y × z cells. In a dimension of two cells, these are joined by one link, not two."""
+    """Add a torus of x × y × z cells. Two cells along a dimension are joined by one link, not two."""
     dims = entry.get("dims")
     sides = [int(dims[axis]) for axis in "xyz" if type(dims.get(axis)) is int] if isinstance(dims, dict) else []
     if len(sides) < 3 or not all(1 <= side < MOST_HOSTS for side in sides):

@@ -1,4 +1,4 @@
-"""Readers of text formats: DOT, graph6, digraph6 and sparse6, DIMACS, SNAP's lists of links, METIS and Chaco."""
+"""Read text formats: DOT, graph6, digraph6 and sparse6, DIMACS, SNAP's lists of links, METIS and Chaco."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DOT_TOKEN = re.compile(
 
 
 class _Dot:
-    """A graph in DOT while it is read, statement by statement."""
+    """The parser of a graph in DOT, which reads statement by statement."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.text = path, text_of(path)
@@ -145,7 +145,7 @@ class _Dot:
         return inside
 
     def graph_attribute(self, nodes: list[int], inside: list[int]) -> None:
-        """Read an attribute of the graph. Its name, taken for a node, is removed unless it occurs elsewhere."""
+        """Read an attribute of the graph. Its name, taken for a node before, is removed unless it occurs elsewhere."""
         self.take()
         self.of_graph[next(name for name, node in self.names.items() if [node] == nodes)] = self.name()
         if not any(node in inside or any(node in link for link in self.links) for node in nodes):
@@ -255,7 +255,7 @@ def _matrix6(path: Path, n: int, bits: np.ndarray, *, directed: bool) -> np.ndar
 
 
 def _sparse6(n: int, bits: np.ndarray) -> np.ndarray:
-    """Read units of 1 + k bits, (whether the node advances, x), where n − 1 has k bits. Return links, int64[E, 2]."""
+    """Read units of 1 + k bits: whether the node advances, and x; n − 1 has k bits. Return links, int64[E, 2]."""
     k = max(1, (n - 1).bit_length()) if n > 1 else 1
     units = bits[: len(bits) // (1 + k) * (1 + k)].reshape(-1, 1 + k)
     numbers = units[:, 1:] @ (1 << np.arange(k - 1, -1, -1))
@@ -314,7 +314,7 @@ class _Problem(NamedTuple):
 
     @property
     def fields(self) -> dict[str, int]:
-        """Map "e" and "a", the kinds of lines with a link, to their number of fields; to −1 before the line p."""
+        """The number of fields in lines "e" and "a", which have a link; −1 before the line p."""
         return {"e": 2, "a": 5 if self.kind == "min" else 3} if self.kind else {"e": -1, "a": -1}
 
     def ends(self, path: Path, line: int, text: str) -> list[int]:
@@ -354,8 +354,8 @@ def _check_count(path: Path, listing: Listing, links: int, where: str) -> None:
 def snap(path: Path) -> Listing:
     """Read a list of links of SNAP (snap.stanford.edu), whose first line says whether links are directed.
 
-    If each unordered pair of nodes is saved once, as a comment may say, links have both directions. The numbers of
-    nodes and links in the comments are compared with those of the list.
+    If each unordered pair of nodes is saved once, as a comment may say, links have both directions. The comments'
+    counts are checked: missing links raise BadInput, and other differences get a note.
     """
     listing = edge_list(path, header=False)
     with path.open("rb") as file:

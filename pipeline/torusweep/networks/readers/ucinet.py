@@ -1,4 +1,4 @@
-"""Reader of DL, the data language of UCINET."""
+"""Read DL, the data language of UCINET."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _add_lists(draft: Draft, rows: list[Row], *, pairs: bool, labels: list[str],
 
 
 def _numbering(draft: Draft, labels: list[str], embedded: bool) -> Callable[[str, int], int]:
-    """Return a function (word, line) → node. Words are labels, which may be new if embedded, or numbers, or names."""
+    """Return a function (word, line) → node. Words are labels (if embedded, also new ones), or numbers, or names."""
     called = {label.upper(): label for label in reversed(draft.names)}
     if embedded:
         return lambda word, line: draft.node(called.setdefault(word.upper(), word), line)

@@ -1,4 +1,4 @@
-"""The papers' figures, drawn from the tables of a sweep and written as SVG files; FIGURES lists them.
+"""Draw the papers' figures from the tables of a sweep, and write them as SVG files; FIGURES lists them.
 
 A figure is drawn if the sweep has its numbers. tests/papers/figures/ checks what the captions claim.
 """
@@ -35,7 +35,7 @@ def drawable(tables: Tables) -> list[tuple[Figure, list[Row]]]:
 
 
 def write_figures(tables: Tables, out: Path) -> list[Path]:
-    """Write each figure for which the tables have numbers to `out` as `<id>.svg`; delete other SVG files there."""
+    """Write the figures for which the tables have numbers to `out`, as `<id>.svg`; delete other SVG files there."""
     out.mkdir(exist_ok=True)
     for old in out.glob("*.svg"):
         old.unlink()

@@ -1,6 +1,6 @@
 """Figures of Cámara et al. 2010: distances, saturation and link use of straight and twisted tori, and Fig. 14.
 
-Distances and loads are in units of the side a. Fig. 14 has the delivery time of applications on tori of 16 × 8.
+Distances and loads are relative to the side a. Fig. 14 has the delivery time of applications on tori of 16 × 8.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ PLACEMENTS = ("consecutive", "random")
 
 
 def distances(tables: Tables) -> list[Row]:
-    """Rows of the chart of distances: mean distance / a (per_side), and the paper's limit for large a."""
+    """Return the rows of the chart of distances: mean distance / a (per_side), and the paper's limit for large a."""
     networks = filter(_is_papers, measured(distinct(tables, FAMILIES)))
     return _ordered([_row(record, record["mean_distance"] / _side(record), MEAN) for record in networks])
 
 
 def saturation(tables: Tables) -> list[Row]:
-    """Rows of the chart of saturation: saturation load × a (per_side), uniform traffic, and the limit for large a."""
+    """Return the rows of the chart of saturation, uniform traffic: saturation load × a (per_side), and the limit."""
     return _ordered([_row(load, load["saturation_load"] * _side(load), SATURATION) for load in _uniform(tables)])
 
 
 def utilization(tables: Tables) -> list[Row]:
-    """Rows of Fig. 10: for each class of links, the mean load divided by the largest load of any link (use)."""
+    """Return the rows of Fig. 10: each link class's mean load, divided by the largest load of any link (use)."""
     rows = []
     for load in _uniform(tables):
         if _side(load) == SIDE:
@@ -63,7 +63,7 @@ def utilization(tables: Tables) -> list[Row]:
 
 
 def _uniform(tables: Tables) -> list[Row]:
-    """Return loads of the paper's networks, minimal routing and uniform traffic, with the networks' static columns."""
+    """Return loads of the paper's networks with minimal routing and uniform traffic, and the static columns."""
     static = stored_rows(tables, "static").among("family", FAMILIES)
     networks = {record["topology"]: record for record in static if _is_papers(record)}
     loads = [
@@ -76,7 +76,7 @@ def _uniform(tables: Tables) -> list[Row]:
 
 
 def _is_papers(record: Record) -> bool:
-    """Whether the paper's formulas hold for a network: a must be even, and at least 4, as two links coincide at 2."""
+    """Return whether the paper's formulas hold for a network: a is even, and at least 4 (at 2, two links coincide)."""
     return record["family"] in FAMILIES and _side(record) % 2 == 0 and _side(record) >= 4
 
 
@@ -115,7 +115,7 @@ def _chart(y: str, title: str, caption: str) -> Chart:
 
 
 def class_bars(y: str, title: str, caption: str) -> Chart:
-    """Return a bar chart of the column `use`: a group of bars for each network (`line`), a bar for each `class`."""
+    """Return a bar chart of the column `use`, with a group of bars per network (`line`), and a bar per `class`."""
     return Chart(
         title=title,
         caption=caption,
@@ -176,13 +176,13 @@ FIGURES = (
 
 
 def times(tables: Tables) -> list[Row]:
-    """Rows of Fig. 14: applications that the sweep has in both placements on both networks, one row for each case.
+    """Return the rows of Fig. 14, for applications that the sweep has with both placements on both networks.
 
     time    time until all messages are delivered, divided by that of RT with consecutive placement
     cycles  cycles until all messages are delivered
     seeds   number of runs of which `cycles` is the mean
 
-    If an application has several sizes, the last size is shown.
+    Of an application with several sizes, one size is shown.
     """
     found = {
         (row["workload"], row["placement"], row["topology"]): row

@@ -27,18 +27,18 @@ RULES = "Horizontal lines: the load that the links can carry."
 
 
 def throughput(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Row]:
-    """Rows with offered and accepted load, and capacity: the load that the links can carry, None if unknown."""
+    """Return rows of offered and accepted load, and capacity, the load that the links can carry (None if unknown)."""
     return compared(_curves(tables, families, traffic), "offered") if "loads" in tables else []
 
 
 def latency(tables: Tables, families: tuple[str, ...]) -> list[Row]:
-    """Rows with offered load and total latency, up to saturation."""
+    """Return rows of offered load and total latency, up to saturation."""
     curves = _curves({"simulation": tables.get("simulation", ())}, families, "uniform")
     return compared([row for row in curves if not row["saturated"]], "offered")
 
 
 def utilization(tables: Tables) -> list[Row]:
-    """Rows with the mean `use` of each link class at the largest accepted load, of the largest 2D and 3D networks."""
+    """Return rows of the mean `use` of each link class at the largest accepted load, for the largest networks."""
     rows = []
     for families in (PLANE, SPACE):
         found = _simulated(tables, families, "uniform")
@@ -59,7 +59,7 @@ def utilization(tables: Tables) -> list[Row]:
 
 
 def permutations(tables: Tables, families: tuple[str, ...]) -> list[Row]:
-    """Rows with the largest accepted load (most), its gain over the straight torus, and capacity as in `throughput`."""
+    """Return rows of the largest accepted load (most), its gain over the straight torus, and the links' capacity."""
     if "loads" not in tables:
         return []
     rows = []
@@ -123,7 +123,7 @@ def _names(rows: list[Row]) -> list[str]:
 
 
 def _lines(rows: Sequence[Record]) -> tuple[Look, ...]:
-    """Return the look of each network's line: the colour and symbol of its family, and the dash of its size."""
+    """Return the look of each network's line: colour and symbol by its family, dash by its size."""
     sizes = sorted({row["line"].partition(" ")[2] for row in rows}, key=len)
     by_name = {line.name: line for line in FAMILIES.values()}
     names = list(dict.fromkeys(row["line"] for row in rows))

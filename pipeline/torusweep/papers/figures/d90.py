@@ -1,4 +1,4 @@
-"""Figs. 6 to 8 and delay variants of Dally 1990: k-ary n-cubes of equal bisection width against their dimension."""
+"""Figs. 6 to 8 and delay variants of Dally 1990: k-ary n-cubes of equal bisection width, by their dimension."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ LATENCY = PINS._replace(y=Axis("mean_latency", "latency without contention, cycl
 
 
 def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
-    """Rows of Figs. 7 and 8: pins and latency of cubes with real radix by dimension; a line per number of nodes.
+    """Return the rows of Figs. 7 and 8: pins and latency of cubes of real radix, with a line per number of nodes.
 
-    best: whether the latency is the least of its line. If a cycle grows with the wires, there is a row for each
-    variant: with the wires of Eq. 13, and with the wires of the folded rings of the paper's layout.
+    In the rows, `best` says whether the latency is the least of the line. If a cycle grows with the wires, there is a
+    row for each variant: with the wires of Eq. 13, and with the wires of the folded rings of the paper's layout.
     """
     rows = []
     endings = {"": ""} if wire_delay == "constant" else ENDINGS
@@ -73,7 +73,7 @@ def _binary(nodes: int) -> str:
 
 
 def density(tables: Tables) -> list[Row]:
-    """Rows of Fig. 6: wires across each gap in a row of 1024 nodes, for a 20-cube and a 2D torus of equal bisection."""
+    """Return the rows of Fig. 6: wires across each gap in a row of 1024 nodes, for a 20-cube and an equal 2D torus."""
     if not any(point["model"] == MODEL for point in stored_rows(tables, "latency").among("nodes", [LARGEST])):
         return []
     rows = []

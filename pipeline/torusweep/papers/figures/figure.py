@@ -1,4 +1,4 @@
-"""A figure of a paper: its rows, from the tables of a sweep, and its chart."""
+"""Describe a figure of a paper by its chart, and the chart's rows from the tables of a sweep."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ class Figure(NamedTuple):
 
 
 def panel_of(number: str) -> str:
-    """Return the place of a simulated figure in words: 'Fig. 8 (a), simulated' for the number '8a'."""
+    """Return the place of a simulated figure in words, such as 'Fig. 8 (a), simulated' for the number '8a'."""
     figure, part = (number[:-1], f" ({number[-1]})") if number[-1] in "ab" else (number, "")
     return f"Fig. {figure}{part}, simulated"

@@ -32,12 +32,12 @@ def radix_and_dimensions(record: Record) -> tuple[int, int] | None:
 
 
 def torus_mean(k: int, n: int) -> float:
-    """Mean distance of the k-ary n-cube: n times that of a ring, which is k/4 for even k and (k − 1/k)/4 for odd k."""
+    """Return the mean distance of the k-ary n-cube, n times that of a ring: k/4 if k is even, else (k − 1/k)/4."""
     return n * (k * k - k % 2) / (4 * k)
 
 
 def radix_axis(nodes: str) -> Axis:
-    """Return an axis of the radix, in whole numbers. nodes: formula of the number of nodes for the title, as k³."""
+    """Return an axis of whole radices; `nodes` is the formula of the number of nodes for its title, such as k³."""
     return Axis("k", f"radix k ({nodes} nodes)", whole=True)
 
 
@@ -56,12 +56,12 @@ def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
 
 
 def four_classes(tables: Tables) -> list[Row]:
-    """Rows of Fig. 4: k, mean_distance, and excess, the hops beyond the mean distance of the torus of that radix."""
+    """Return the rows of Fig. 4: k, mean_distance, and excess, the hops beyond the mean distance of the k-ary torus."""
     return _lines_of_all([row for row in _networks(tables, (3,)) if row["k"] <= MOST], CLASSES.values())
 
 
 def more_dimensions(tables: Tables) -> list[Row]:
-    """Rows of Fig. 5: k, n and mean_distance of whole and pruned tori of four and five dimensions."""
+    """Return the rows of Fig. 5: k, n and mean_distance of whole and pruned tori of four and five dimensions."""
     found = [row for row in _networks(tables, (4, 5)) if row["line"] in ("torus", "pruned")]
     return _lines_of_all([{**row, "line": f"{row['n']}D {row['line']}"} for row in found], HIGHER)
 

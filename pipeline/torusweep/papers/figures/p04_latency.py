@@ -1,6 +1,6 @@
-"""Figs. 7 to 16 of Parhami & Kwai 2004: latency under contention, as printed and with the real loads of the links.
+"""Figs. 7 to 16 of Parhami & Kwai 2004: latency under contention, as printed and with the exact loads of the links.
 
-Figs. 14 to 16 have the latency of the pruned torus relative to another network's latency.
+Figs. 14 to 16 divide the latency of the pruned torus by another network's latency.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _radix(record: Record) -> int:
 
 
 def whole_lines(rows: Iterable[Row], along: str) -> list[Row]:
-    """Return the rows of lines with LEAST points or more, line by line, along the axis; [] if only one line is left."""
+    """Return the rows of lines of LEAST points or more, line by line along the axis; [] if fewer than two remain."""
     groups: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["line"], row["variant"], row.get("message_bits", 0)), []).append(row)
@@ -101,7 +101,7 @@ def whole_lines(rows: Iterable[Row], along: str) -> list[Row]:
 
 
 def contention(tables: Tables) -> list[Row]:
-    """Rows of Fig. 7: probability of i contenders in the pruned torus of radix 16, with messages of 96 bits."""
+    """Return the rows of Fig. 7: probability of i contenders in the pruned torus of radix 16, messages of 96 bits."""
     networks = [
         r
         for r in stored_rows(tables, "static").among("family", ["pruned_torus"])
@@ -125,7 +125,7 @@ def contention(tables: Tables) -> list[Row]:
 def against_rate(
     tables: Tables, message_bits: int, switch_delay: int, families: tuple[str, ...] = tuple(CLASSES)
 ) -> list[Row]:
-    """Rows of Figs. 8 to 12: rate and latency of each class at k = 16, in both variants."""
+    """Return the rows of Figs. 8 to 12: rate and latency of each class at k = 16, in both variants."""
     wanted = (RADIX, message_bits, switch_delay)
     chosen = [
         row
@@ -136,7 +136,7 @@ def against_rate(
 
 
 def against_radix(tables: Tables) -> list[Row]:
-    """Rows of Fig. 13: latency against radix k at 0.01 messages per node and cycle; a row per length has a label."""
+    """Return the rows of Fig. 13: latency by radix k at 0.01 messages per node and cycle, with labels on lines."""
     chosen = [
         row
         for row in latencies(tables)
@@ -256,9 +256,10 @@ FIGURES = (
 
 
 def relative(tables: Tables, by: str, other: str, other_delay: int) -> list[Row]:
-    """Rows of Figs. 14 to 16: k, and the pruned torus's latency (s = 3) divided by that of class `other`, both finite.
+    """Return the rows of Figs. 14 to 16: k, and the pruned torus's latency (s = 3) divided by that of class `other`.
 
     by  'message_bits': a line per message length, at 0.01 messages per node and cycle; 'rate': a line per rate, 96 bits
+    Rows without a finite latency are left out.
     """
     rows = [
         row
@@ -282,7 +283,7 @@ def relative(tables: Tables, by: str, other: str, other_delay: int) -> list[Row]
 
 
 def _some(rows: list[Row], by: str) -> list[Row]:
-    """Return the rows of at most MOST_LINES lines, chosen at even distances among lines over several radices."""
+    """Return the rows of at most MOST_LINES lines with enough radices, chosen at even distances."""
     several = sorted({row[by] for row in rows if len({r["k"] for r in rows if r[by] == row[by]}) >= LEAST})
     chosen = spread(several, MOST_LINES)
     return sorted((row for row in rows if row[by] in chosen), key=lambda row: row[by])

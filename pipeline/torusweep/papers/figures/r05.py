@@ -1,6 +1,6 @@
 """Figures of Rahman et al. 2005: Table 1 as bars (shortest paths, routed paths, printed numbers), and Figs. 4 to 6.
 
-Figs. 4 to 6 have transfer time against throughput of 4096 nodes, with wormhole routing.
+Figs. 4 to 6 have transfer time by throughput of networks of 4096 nodes, with wormhole routing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CHANNELS = {many: line._replace(name=f"{many} VCs") for many, line in zip((2, 3,
 
 
 class Printed(NamedTuple):
-    """A line of Table 1 in the paper.
+    """A column of hops in Table 1 of the paper, and its counterparts here.
 
     row            ending of the line's rows in the table `verification`
     column         our column for shortest paths
@@ -57,7 +57,7 @@ MEAN = Printed(": average distance", "mean_distance", "routed_mean_distance", 20
 
 
 def bars(tables: Tables, printed: Printed) -> list[Row]:
-    """Return a row for each network (in the paper's order) and measure; shown: hops, cut at the end of the axis."""
+    """Return a row for each network (in the paper's order) and measure; `shown` has the hops, cut at the axis's end."""
     lines = [
         line
         for line in tables.get("verification", ())
@@ -135,13 +135,13 @@ Key = TypeVar("Key")
 
 
 def networks(tables: Tables, buffer_flits: int) -> list[Row]:
-    """Rows of Fig. 4, for messages of 16 flits: offered load, accepted load, and latency within the network."""
+    """Return the rows of Fig. 4, with messages of 16 flits: offered load, accepted load, latency within the network."""
     rows = [row for row in _simulated(tables) if (row["buffer_flits"], row["packet_flits"]) == (buffer_flits, 16)]
     return _drawn(rows, NETWORKS, lambda row: (row["topology"], row["virtual_channels"]))
 
 
 def lengths(tables: Tables) -> list[Row]:
-    """Rows of Fig. 5: the columns of Fig. 4 for MH3DT, by message length; latencies are divided by this length."""
+    """Return the rows of Fig. 5: the columns of Fig. 4 for MH3DT, by message length; latency is divided by length."""
     rows = [
         row
         for row in _simulated(tables)
@@ -152,7 +152,7 @@ def lengths(tables: Tables) -> list[Row]:
 
 
 def channels(tables: Tables) -> list[Row]:
-    """Rows of Fig. 6: the columns of Fig. 4 for MH3DT, by number of virtual channels."""
+    """Return the rows of Fig. 6: the columns of Fig. 4 for MH3DT, by number of virtual channels."""
     rows = [
         row
         for row in _simulated(tables)
@@ -167,7 +167,7 @@ def _simulated(tables: Tables) -> list[Record]:
 
 
 def _drawn(rows: list[Record], lines: Mapping[Key, Look], which: Callable[[Record], Key]) -> list[Row]:
-    """Return chart rows of the given lines, in order, each from the lowest load on; which: gives a row's line."""
+    """Return chart rows of the given lines, each by ascending load; `which` returns a row's line."""
     found = [
         {
             "topology": row["topology"],
@@ -185,7 +185,7 @@ def _drawn(rows: list[Record], lines: Mapping[Key, Look], which: Callable[[Recor
 
 
 def _simulated_chart(lines: Mapping[Key, Look], title: str) -> Chart:
-    """Return a chart of latency against throughput; a curve goes from load to load, even where throughput falls."""
+    """Return a chart of latency by throughput, with curves from load to load even where throughput falls."""
     return Chart(
         x=Axis("accepted", "throughput, flits/cycle/node"),
         y=Axis("latency", title, log=True),

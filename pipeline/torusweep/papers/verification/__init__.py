@@ -1,9 +1,9 @@
 """Compare the papers' numbers with ours: each row of papers/expected/*.csv gets a verdict on whether they agree.
 
-A row names where a paper prints a number (paper, place, row), the network (topology, canonical spelling), our
-quantity that it is compared with, and how closely they must agree (value, tolerance, relation). If the paper is
-in error, `corrected` is the true value, derived without this project's code, and `reason` explains the error.
-`waits_for` names what must be computed first. Simulated quantities are judged by sign, order and bound.
+A row names where a paper prints a number (paper, place, row), the network (topology, canonical spelling), the quantity
+of ours to compare, and how closely the two numbers must agree (value, tolerance, relation). If the paper is in error,
+`corrected` is the true value, derived without this project's code, and `reason` explains the error. `waits_for` names
+what must be computed first. Simulated quantities are judged by sign, order and bound.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ Table: TypeAlias = pa.Table | list[dict[str, Any]]
 
 
 def verification_rows(tables: Mapping[str, Table], papers: Iterable[str]) -> list[dict[str, Any]]:
-    """Make the rows of the table `verification` from a sweep's tables: one per number that the given papers print.
+    """Make the rows of the table `verification` from a sweep's tables, one for each number that the papers print.
 
-    In `loads`, exact records with minimal routing and uniform traffic are compared; other exact records give the
+    From `loads`, exact records with minimal routing and uniform traffic are compared; other exact records give the
     capacity of what is simulated.
     """
     expected = load_expected(papers)
@@ -153,7 +153,7 @@ def _line(row: Expected, ours: float | None, capacity: float | None, verdict: st
 
 
 def _short_of_proof(quantity: str, record: Record) -> str:
-    """Say why our number does not prove the paper's: it is a bound, a sample, or from the same theorem; else ''."""
+    """Return why our number does not prove the paper's (a bound, a sample, or the same theorem); '' if it does."""
     if quantity.startswith("fault_diameter") and not record["fault_method"].startswith("exhaustive"):
         return f"not refuted by {record['fault_sets']:,} sets of faults, a sample"
     if not quantity.startswith("bisection"):
@@ -197,7 +197,7 @@ def _missing(row: Expected, topology: str) -> tuple[str, str]:
 
 
 def judge(row: Expected, ours: float) -> tuple[str, str]:
-    """Return (verdict, reason) for our number. A row is unexplained if it does not show the paper's known error."""
+    """Return (verdict, reason) for our number. A known error of the paper must show, else the row is unexplained."""
     if ours == math.inf:
         return "unexplained", "some set of faults disconnects the network"
     fits = _fits(row, ours)
@@ -219,7 +219,7 @@ def judge(row: Expected, ours: float) -> tuple[str, str]:
 
 
 def judge_simulated(row: Expected, ours: float) -> tuple[str, str]:
-    """Return (verdict, reason) for a simulated number; the paper does not specify its router in full.
+    """Return (verdict, reason) for a simulated number, as the paper does not specify its router in full.
 
     The row's relation decides: a sign, an order or a bound. If ours departs from it, the row must give a reason.
     """
@@ -240,7 +240,7 @@ def _fits(row: Expected, ours: float) -> bool:
 
 
 def not_compared(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
-    """Group the rows without a number of ours by paper and by what they need, which is the end of their reasons."""
+    """Group the rows that lack a number of ours by paper and by what they need, which their reasons end with."""
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         if row["verdict"] in ("waits", "not run"):
@@ -249,6 +249,6 @@ def not_compared(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], lis
 
 
 def summary(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Number of rows with each verdict, in the order of VERDICTS."""
+    """Return the number of rows with each verdict, in the order of VERDICTS."""
     verdicts = [row["verdict"] for row in rows]
     return {verdict: verdicts.count(verdict) for verdict in VERDICTS}

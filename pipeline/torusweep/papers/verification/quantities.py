@@ -1,9 +1,9 @@
-"""Our quantities that papers' numbers are compared with: columns, or expressions of a record.
+"""Evaluate our quantities that papers' numbers are compared with: columns, or expressions of a record.
 
 Some quantities are simulated; for these the module also finds the load that the links could carry.
 
     max_accepted_load[bluegene, uniform]                         of the row's network
-    max_accepted_load[bluegene, uniform] / rt(a=16)              over that of another network
+    max_accepted_load[bluegene, uniform] / rt(a=16)              divided by that of another network
     low_load_latency[rahman-2005, uniform]
       / low_load_latency[rahman-2005, uniform, virtual_channels=1] of mesh(k=64, n=2)
     … / rt(a=16) over … / rt(a=16)                               a ratio over another one of the same network
@@ -82,36 +82,36 @@ EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
 
 
 def is_static(quantity: str) -> bool:
-    """Whether a quantity is found in the table static: a column, or an expression of columns."""
+    """Return whether a quantity is found in the table static, as a column or an expression of columns."""
     name, index, _ = parts(quantity)
     return (name in STATIC_COLUMNS and not index) or name in EXPRESSIONS
 
 
 def is_load(quantity: str) -> bool:
-    """Whether a quantity is found in the table loads: a column, or an expression of columns."""
+    """Return whether a quantity is found in the table loads, as a column or an expression of columns."""
     name, index, _ = parts(quantity)
     return name in (LOADS_EXPRESSIONS if index else LOADS_COLUMNS)
 
 
 def is_deadlock(quantity: str) -> bool:
-    """Whether a quantity is found in the table deadlock, as 'acyclic[hierarchical, r05_wrap, 2]', with 1 for true."""
+    """Return whether a quantity is in the table deadlock, such as 'acyclic[hierarchical, r05_wrap, 2]' (true: 1)."""
     name, index, _ = parts(quantity)
     return name == "acyclic" and RULE.fullmatch(index) is not None
 
 
 def is_layout(quantity: str) -> bool:
-    """Whether a quantity is found in the table layout, as 'longest_wire[shuffled]' or 'pins'."""
+    """Return whether a quantity is found in the table layout, such as 'longest_wire[shuffled]' or 'pins'."""
     return parts(quantity)[0] in LAYOUT_EXPRESSIONS
 
 
 def is_latency(quantity: str) -> bool:
-    """Whether a quantity is found in the table latency, as 'best_dimension[256, 150, constant]'."""
+    """Return whether a quantity is found in the table latency, such as 'best_dimension[256, 150, constant]'."""
     name, index, _ = parts(quantity)
     return name == "best_dimension" and CUBES.fullmatch(index) is not None
 
 
 def parts(quantity: str) -> tuple[str, str, str]:
-    """Split a quantity into (name, index, other network), with '' for absent parts. Raises BadInput if it cannot be."""
+    """Split a quantity into (name, index, other network), with '' for absent parts. Raises BadInput on failure."""
     found = QUANTITY.fullmatch(quantity)
     if found is None:
         raise BadInput(f"quantity {quantity!r}: expected a column's name, name[index], or name / topology")
@@ -182,7 +182,7 @@ def _term(text: str, topology: str) -> Term:
 
 
 class SimulatedRows:
-    """The simulations of a sweep, with its loads, which bound the simulated loads."""
+    """The simulations of a sweep, with its table of loads, which bound the simulated loads."""
 
     def __init__(self, simulation: Iterable[Record], loads: Iterable[Record]) -> None:
         self._rows: dict[tuple[str, str, str], list[Record]] = {}
@@ -214,13 +214,13 @@ class SimulatedRows:
         return Computed(value, "", capacity if bounded else None)
 
     def capacity(self, row: Record) -> float | None:
-        """The load in flits/cycle/terminal that the links can carry; None if the sweep does not have it.
+        """Return the load in flits/cycle/terminal that the links can carry; None if the sweep does not have it.
 
         Deterministic routings load the links as in the table of loads. Adaptive routings carry at most what the best
-        minimal routes do: by a linear program or, under uniform traffic on these papers' networks, by symmetry, by an
-        even split over all shortest paths. Under uniform traffic on node-symmetric networks no accepted load exceeds
-        this load. In other cases it can, because beyond saturation, terminals whose packets meet no full link continue
-        to send.
+        minimal routes carry: by a linear program or, for uniform traffic on these papers' networks, whose symmetry
+        allows it, by an even split over all shortest paths. Under uniform traffic on node-symmetric networks no
+        accepted load exceeds this load. In other cases it can, because beyond saturation, terminals whose packets meet
+        no full link continue to send.
         """
         adaptive = row["routing"].startswith("adaptive")
         load = self._loads.get((row["topology"], "minimal" if adaptive else row["routing"], row["traffic"]))

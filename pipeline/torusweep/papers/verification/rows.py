@@ -1,6 +1,6 @@
 """Read the papers' files, papers/expected/*.csv: a row for each number that a paper prints, or order that it draws.
 
-The module also lists what these rows need computed, apart from a sweep's own requests and simulations.
+The module also lists what must be computed for these rows, besides a sweep's own requests and simulations.
 """
 
 from __future__ import annotations
@@ -121,14 +121,14 @@ def _row(cells: dict[str, Any], place: str, paper: str) -> Expected:
 
 
 def expected_topologies(papers: Iterable[str]) -> list[str]:
-    """List the canonical spellings of networks whose static record the papers' rows need, each once, in row order."""
+    """List the canonical spellings of networks whose static record the rows need, each once, in row order."""
     return _needed(papers, is_static)
 
 
 def expected_requests(papers: Iterable[str]) -> dict[str, list[tuple[str, Any]]]:
-    """Return, by stage, the topologies and requests that the given papers' rows need, each once, in row order.
+    """Return, by stage, the topologies and requests that the papers' rows need, each once, in row order.
 
-    A stage of which the rows need nothing is absent.
+    Stages that the rows do not need are absent.
     """
     rows = load_expected(papers)
     found: dict[str, list[tuple[str, Any]]] = {
@@ -140,7 +140,7 @@ def expected_requests(papers: Iterable[str]) -> dict[str, list[tuple[str, Any]]]
 
 
 def expected_latency(papers: Iterable[str]) -> list[tuple[int, float, str]]:
-    """List nodes, message bits and wire delay of cubes whose latency the papers' rows need, each once, in row order."""
+    """List (nodes, message bits, wire delay) of cubes whose latency the rows need, each once, in row order."""
     return list(dict.fromkeys(cubes_of(row) for row in load_expected(papers) if is_latency(row.quantity)))
 
 

@@ -1,1 +1,1 @@
-"""What Snakemake's report says of its files."""
+"""Captions of the files in Snakemake's report."""

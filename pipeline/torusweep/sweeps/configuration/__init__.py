@@ -1,6 +1,6 @@
 """Read and validate a configuration, from a YAML file or a dictionary.
 
-A dictionary is first converted to YAML. Therefore both are checked in the same way, and the YAML can be run as a file.
+A dictionary is first converted to YAML, so that both are checked in the same way, and the YAML can be run as a file.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def as_yaml(given: Mapping[Any, Any]) -> bytes:
 
 
 def _plain(value: Any, place: Place) -> Any:
-    """Convert a value to mappings, lists, texts, numbers, booleans and None. place: the value's key, for messages."""
+    """Convert a value to mappings, lists, texts, numbers, booleans and None; `place` is its key, for messages."""
     where = f"{NAME}: {spelled(place)}: " if place else f"{NAME}: "
     if len(place) > DEEPEST:
         raise BadInput(f"{where[:80]}… expected at most {DEEPEST} mappings and lists inside each other")
@@ -77,7 +77,7 @@ def _plain(value: Any, place: Place) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """A wrong value with its type, shortened, for a message."""
+    """Return a wrong value with its type, shortened, for a message."""
     text = " ".join(repr(value).split())
     return printable(f"the {type(value).__name__} {text if len(text) <= 60 else text[:59] + '…'}")
 
@@ -86,14 +86,14 @@ def load(path: str | Path) -> Sweep:
     """Read and check a configuration file.
 
     Raises BadInput, in the form `path:line:column: key: expected …, got …`, for an error. Whether the networks exist is
-    only checked by `torusweep.sweeps.expansion.expand`.
+    checked later, by `torusweep.sweeps.expansion.expand`.
     """
     content = documents.read_bytes(located(path), "configuration file", documents.RANGES)
     return _checked(documents.parse(content, printable(path)), content)
 
 
 def of_mapping(given: Mapping[Any, Any]) -> Sweep:
-    """Check a configuration that is a dictionary. The sweep's text and digest are those of the dictionary as YAML.
+    """Check a configuration that is a dictionary. The sweep's text and digest are those of the equivalent YAML.
 
     Raises BadInput where `load` does, without path, line and column.
     """
@@ -120,7 +120,7 @@ def _checked(document: Document, content: bytes) -> Sweep:
 
 
 def _first(error: ValidationError, document: Document) -> str:
-    """The message for the first error in a configuration. A misspelt key comes before the key that is then missing."""
+    """Return the message for the first error in a configuration, where a misspelt key precedes the missing key."""
     details = error.errors(include_url=False)
     detail: dict[str, Any] = dict(
         next((d for d in details if d["type"] in ("extra_forbidden", "invalid_key")), details[0])
@@ -169,7 +169,7 @@ def _meaning(place: Place, got: str = "") -> str:
 
 
 def _of_name(name: str) -> str:
-    """The message for a wrong name of a sweep: the reason, and a name that is permitted."""
+    """Return the message for a wrong name of a sweep, with the reason and a permitted name."""
     wrong = next((character for character in name if not re.fullmatch("[A-Za-z0-9_-]", character)), "")
     fitting = re.sub("[^A-Za-z0-9_-]+", "-", name).strip("-_")[:MOST_CHARACTERS]
     if wrong:

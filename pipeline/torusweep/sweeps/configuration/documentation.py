@@ -55,7 +55,7 @@ _HEAD = "| key | holds | default | meaning |\n|---|---|---|---|"
 
 
 class Key:
-    """A key of the schema, with references resolved: the values that it may have, its meaning, and the keys inside."""
+    """A key of the schema, with references resolved: its permitted values, its meaning, and the keys inside."""
 
     def __init__(self, node: dict[str, Any], *, required: bool = False) -> None:
         self.description: str = node.get("description", "")
