@@ -56,7 +56,7 @@ class Answer(WithNotes):
         raise NotImplementedError
 
     def labelled(self, labels: tuple[Any, ...] | None) -> Answer:
-        """Return the same answer, printed with these names of the graph's nodes; None for their numbers."""
+        """Return the same answer, printed with these names of the graph's nodes; numbers if `labels` is None."""
         return self
 
     def heading(self) -> str:

@@ -81,10 +81,11 @@ def facts(
     """Return (label, value, meaning) of each printed line for a row of a table.
 
     A line is a column's name, or a label, a colon and templates, as in "bounds: {lower:n} … {upper}[ ({method})] |
-    unknown". A part in brackets is left out if a column in it has no value. The first template is taken whose columns
-    outside brackets all have a value; if there is none, the line is left out. A name that is not a column's is a value
-    that the question adds to the row. The meaning is that of the first column. `usual` maps a column to a value, or to
-    the name of another column: if the column has this value, or the other column's, it counts as without a value.
+    unknown". A part in brackets is left out if a column in it has no value. The line uses its first template in which
+    all columns outside brackets have a value; without such a template, the line is left out. A name that is not a
+    column's is a value that the question adds to the row. The meaning is that of the first column. `usual` maps a
+    column to a value, or to another column's name: a column with this value, or with the other column's, counts as
+    without a value.
     """
     known = {column.name: column for column in columns}
     values = {

@@ -1,8 +1,8 @@
 """Declare which attributes of a network an answer takes into account ("heeds"), and write notes on the others.
 
 Attributes are properties of links, hosts and time, such as bandwidth and latency. A question declares the attributes
-that its answer heeds (`Askable.heeds`). If a network has others, a note tells the user, in commands, Python, JSON and
-the plan of a sweep. docs/heeds.md prints these declarations as a table.
+that its answer heeds (`Askable.heeds`). If a network has other attributes, a note tells the user, in commands, Python,
+JSON and the plan of a sweep. docs/heeds.md prints these declarations as a table.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Progress(Protocol):
         ...
 
     def wait(self, work: str) -> AbstractContextManager[None]:
-        """Show until the context ends that work of unknown duration is under way."""
+        """Show, until the context ends, that work of unknown duration is under way."""
         ...
 
     def say(self, line: str) -> None:

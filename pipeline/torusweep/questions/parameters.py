@@ -67,10 +67,10 @@ class Absent:
 class Swept:
     """How a parameter in a configuration differs from the parameter of a command.
 
-    default  default in a configuration; ...: the command's; None: a value is required (or `inside` is given)
+    default  default in a configuration; ... for the command's default; None if a value is required (or with `inside`)
     never    whether configurations do not have the parameter
     several  whether a configuration may list several values, each for a request of its own; spellings always may
-    inside   key of the mapping that contains the parameter, "" for none; `meaning` is the mapping's
+    inside   key of the mapping that contains the parameter, "" for none; `meaning` is the mapping's meaning
     column   name of the parameter in requests and tables; "" for the same name
     """
 

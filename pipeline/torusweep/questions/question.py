@@ -32,7 +32,7 @@ LONG_SECONDS = 60.0  # from which the time that an answer takes is said before i
 class Part(NamedTuple):
     """A table that the question's command can print alone: the property of the answer that has the option's name.
 
-    without   names of parameters that do not affect the table; the command refuses them with its option
+    without   names of parameters that do not affect the table; the command refuses them together with the option
     """
 
     meaning: str
@@ -44,7 +44,7 @@ class File(NamedTuple):
 
     The property is a text or a table. A table is written as CSV, or as Parquet if the file's suffix is .parquet.
 
-    suffixes  suffixes that the file may have, in small letters; () allows any
+    suffixes  suffixes that the file may have, in lower case; () allows any
     needs   name of a parameter that must be given for the file to exist; "" if it always exists
     late    whether the file is written after the answer is printed, so that the answer is seen even if writing fails
     """

@@ -38,7 +38,7 @@ MOST_NODES = 2**31 - 1  # node numbers are 32-bit
 
 @contextmanager
 def under(key: str, of_network: bool = False) -> Iterator[None]:
-    """Add a key to the place that a BadInput raised inside names. of_network: the error is about the network only."""
+    """Within the context, add a key to the place that a BadInput names. of_network: the error is about the network."""
     try:
         yield
     except BadInput as refusal:
@@ -157,7 +157,7 @@ class NetworkChoice(Section):
     )
 
     def spaces(self) -> list[str]:
-        """Spellings of the design spaces that the entry names; [] if it chooses networks of the sweep."""
+        """Return the spellings of the design spaces that the entry names; [] if it chooses networks of the sweep."""
         return []
 
 
@@ -241,7 +241,7 @@ class Stage(Protocol):
         return
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
-        """Estimate the seconds on one core, within a factor of about five; of points computed together, a share."""
+        """Estimate the seconds on one core, within a factor of about five; for points computed together, a share."""
         ...
 
     def memory(self, network: LazyNetwork, request: Any) -> int:
@@ -269,7 +269,7 @@ class Stage(Protocol):
         ...
 
     def rows_of_many(self, points: Iterable[tuple[LazyNetwork, Any]], options: How) -> list[Rows | Exception]:
-        """Return for each point, in order, its rows or the exception that `rows` raises; later points are computed.
+        """Return for each point, in order, its rows or the exception that `rows` raises, which stops no other point.
 
         points   (network, request) of each point; an iterator can free a network's memory after its last point
         """

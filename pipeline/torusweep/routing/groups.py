@@ -67,9 +67,9 @@ def groups_of(routing: str, topology: Topology) -> Grouped:
 def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting:
     """Send each packet through a random group, on the paths of by_group both before and after it.
 
-    The group is chosen uniformly among groups without the source and the destination, which would mean the direct path.
-    The packet takes a shortest path to any router of the group, and goes on from there. Packets within a group, and
-    all packets of a network of two groups, take by_group's paths.
+    The group is chosen uniformly among all groups but the source's and the destination's. The packet takes a shortest
+    path to any router of the group, and goes on from there. Packets within a group, and all packets of a network of two
+    groups, take by_group's paths.
 
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Kim et al. 2008, sec. 4.1 (Valiant's algorithm with groups for nodes).
@@ -147,7 +147,7 @@ class _Steps(NamedTuple):
 
 
 def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray]) -> Iterator[TableRows]:
-    """Yield the rows that lead packets into a random third group after they have chosen it, in state BEFORE.
+    """Yield the rows that lead packets, after they have chosen a random third group, into it. They enter as BEFORE.
 
     drawn   maps a state to the nodes, int64[·], at which packets in that state choose a group
     """

@@ -111,12 +111,12 @@ class Measure(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """Meaning of the measures for the help: the first line of the function's docstring, and whether of a sample."""
+        """Meaning of the measures for the help: the first line of the function's docstring, and a remark on samples."""
         said = (inspect.getdoc(self.values) or "").partition("\n")[0]
         return f"{said} Of a sample of the draws." if self.seconds is not None and self.costly else said
 
     def draws(self, size: DrawSize, most: int, sample: int | None) -> int:
-        """Return the number of draws to measure, at most `most`, or `sample` as the user wants; 0 if too slow."""
+        """Return how many draws to measure, at most `most`: the user's `sample`, or as time allows; 0 if too few."""
         if self.seconds is None:
             return most
         if self.costly and sample is not None:

@@ -115,7 +115,7 @@ Probabilities = Annotated[
 
 
 class Failures(NetworkChoice):
-    """An entry of the section `availability`: each kind of part fails by each given number, in each chosen network."""
+    """An entry of the section `availability`. For each kind of part and number, so many parts fail in each network."""
 
     fails: Spellings = Field(
         ("links",),

@@ -58,7 +58,7 @@ class Simulated(NamedTuple):
         return self.cycles / self.size
 
     def difference(self, cycles_per_flit: float) -> float:
-        """Return the relative excess of the simulated over the computed time; a pipeline's first piece goes alone."""
+        """Return by which share simulation exceeds the computed time, in which a pipeline's first piece goes alone."""
         alone = cycles_per_flit if self.alone is None else self.alone
         return self.cycles_per_flit / (cycles_per_flit + (alone - cycles_per_flit) / self.pieces) - 1
 
@@ -137,7 +137,7 @@ def _in_steps(schedule: Schedule, flits: int) -> Workload:
 
 
 def _pieces(schedule: Schedule, flits: int) -> int:
-    """Return the number of pieces of every chunk in a pipeline: equal for all chunks, so that each has a packet."""
+    """Return the number of pieces of every chunk in a pipeline: equal for all chunks, each piece at least a packet."""
     return max(1, int(schedule.size.min()) * flits // PACKET_FLITS)
 
 

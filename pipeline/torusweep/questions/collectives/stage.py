@@ -78,7 +78,7 @@ class Collective(Records):
     Rows are of the table `collectives`; simulated algorithms also have the columns simulated_…. If sizes are given,
     rows also have bandwidth, latency and times (seconds, bandwidths and pieces for each size). Times of the first row
     follow from the bound without latency; no algorithm takes less. Times of a pipeline assume that all steps are always
-    busy; with few pieces it takes less.
+    busy; with few pieces a pipeline takes less.
 
     proved     (network, root, bounds with their proof)
     without    reason why no algorithm has a row; "" if some algorithm has one

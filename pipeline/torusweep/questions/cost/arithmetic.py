@@ -85,7 +85,7 @@ def prices(model: CostModel, counts: Counts) -> Prices:
 
     A router costs max(0, fixed + per_port × ports), or as much as the cheapest product with enough ports. A port of
     twice the bandwidth is two ports, for prices and for watts. A cable is electrical up to the length `longest` if the
-    model gives one; otherwise its kind is the cheaper one. A cable through a circuit switch is always optical, and
+    model gives this length, otherwise of the cheaper kind. A cable through a circuit switch is always optical, and
     takes two ports of the switch. A cable's price is multiplied by its bandwidth.
     Raises BadInput if no product has enough ports, or if circuit switches are needed and have no price.
     """
@@ -124,10 +124,7 @@ def prices(model: CostModel, counts: Counts) -> Prices:
 
 
 def price_of_router(model: CostModel, ports: float) -> float:
-    """Return the price of a router. Raises BadInput if no product has enough ports.
-
-    ports   number of ports of one flit per cycle
-    """
+    """Return the price of a router by its ports of 1 flit per cycle. Raises BadInput if no product has enough ports."""
     router = model.router
     if not router.products:
         return max(0.0, router.fixed + router.per_port * ports)
@@ -179,7 +176,7 @@ def _watts(model: CostModel, counts: Counts, optical: int, circuit_ports: int) -
 
 
 def _picojoules(model: CostModel) -> float | None:
-    """Return picojoules for a bit in a router, by default of two ports at full rate (W / (Gb/s) = nJ/bit), or None."""
+    """Return picojoules per bit in a router, by default from two ports at full rate (W / (Gb/s) = nJ/bit), or None."""
     if model.power is None:
         return None
     given = model.power.picojoules_per_bit

@@ -113,10 +113,7 @@ def _pods(topology: Topology, tree: Tree, racks: Racks) -> tuple[np.ndarray, int
 
 
 def _by_numbers(topology: Topology, racks: Racks, group: np.ndarray) -> np.ndarray:
-    """Return each router's cabinet, int64[N]. Routers of a cabinet share a group and have equally many terminals.
-
-    group   int64[N]: group of each router
-    """
+    """Return each router's cabinet, int64[N]. Routers of a cabinet share a `group` and have equally many terminals."""
     terminals = np.bincount(topology.terminals, minlength=topology.nodes)
     order = np.lexsort((-terminals, group))
     changes = np.flatnonzero(np.diff(group[order]) | np.diff(terminals[order])) + 1

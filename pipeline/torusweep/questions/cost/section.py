@@ -37,7 +37,7 @@ FIELDS = fields(
 
 
 def section(tables: Tables) -> Chapter | None:
-    """Charts of throughput over cost for each model and traffic, and tables of all networks; None without rows."""
+    """Return charts of throughput over cost for each model and traffic, and tables of networks; None without rows."""
     rows, compared = tables.get("cost", ()), tables.get("equal_cost", ())
     if not rows:
         return None

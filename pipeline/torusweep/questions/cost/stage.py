@@ -223,7 +223,7 @@ def cost(
 
 
 def _remarks(network: Topology, model: str) -> list[str]:
-    """Remarks for the user if a network's links have other speeds than the model's, or count as several links."""
+    """Return remarks for the user if a network's links differ in speed from the model, or count as several links."""
     priced, said, remarks = cost_model(model).bandwidth, network.plan.rate, []
     if said is not None and float(said) != priced * 1e9:
         remarks.append(

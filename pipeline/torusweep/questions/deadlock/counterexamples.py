@@ -251,7 +251,7 @@ def _begins_with(
     destination: np.ndarray,
     channels: _Hops,
 ) -> np.ndarray:
-    """Return bool[B]: whether a route from source to destination, int[B], begins with `channels`. count: of classes."""
+    """Return bool[B]: whether a route from source to destination, int[B], begins with the two `channels`."""
     moves = routing.moves
     keys, which = np.unique(routing.key(source, destination), return_inverse=True)
     first, _, *runs = routing.routes(keys)

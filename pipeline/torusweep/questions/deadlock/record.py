@@ -261,7 +261,7 @@ def _examine(case: Case, progress: Progress) -> tuple[Verdict, np.ndarray, int |
 
 
 def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Verdict) -> tuple[Routing, Verdict]:
-    """Return the routing as a table, with verdict "no", if packets without a choice can hold a cycle, or no change."""
+    """Return (routing as a table, verdict "no") if packets without a choice can hold a cycle, else both arguments."""
     if len(np.unique(form.topology.terminals)) ** 2 > MOST_PAIRS:
         return form, found
     table = table_of(form)

@@ -214,7 +214,7 @@ LinkClass = Annotated[int, Whole(0, "number of the link class, as in the network
 
 def hops(routing: Routing) -> Rule:
     """A class for every hop: the number of hops that the packet has made before.
-    With fewer virtual channels than classes, the last one takes all later hops.
+    With fewer virtual channels than classes, the last class takes all later hops.
 
     Constraint: few enough routes to list.
     Source: Günther 1981 (hops so far).
@@ -225,7 +225,7 @@ def hops(routing: Routing) -> Rule:
 
 def class_hops(routing: Routing, link_class: LinkClass = 1) -> Rule:
     """A class for every hop over links of one class: the number of such hops that the packet has made before.
-    With fewer virtual channels than classes, the last one takes all later hops.
+    With fewer virtual channels than classes, the last class takes all later hops.
 
     Constraint: a network with this link class, and few enough routes to list.
     Source: Kim et al. 2008, sec. 4.1, whose virtual channel increases with every hop between groups.
@@ -305,7 +305,7 @@ def _repeated(row: list[list[int]], times: int) -> np.ndarray:
 
 
 def candidate_rules(form: Routing | AdaptiveRouting) -> Iterator[str]:
-    """Yield the rules to try for a routing; some may not fit the routing. The last are made only when they are reached.
+    """Yield the rules to try for a routing; some may not fit the routing. The last rules are made only when reached.
 
     The last rules count hops. They are tried on networks of groups, for tables on networks of diameter two, and for
     shortest paths of no more hops than a channel can have virtual channels, since a class for each hop leaves no cycle.

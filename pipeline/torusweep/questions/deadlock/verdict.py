@@ -134,7 +134,7 @@ def escape_verdict(
 ) -> tuple[Verdict, int, int | None]:
     """Return (verdict, number of escape channels, number of dependencies between them).
 
-    classes    int8[F, 2]  class 0 if this hop or a later one of the run crosses a dateline, otherwise class 1: a
+    classes    int8[F, 2]  class 0 if this hop or a later hop of the run crosses a dateline, otherwise class 1: a
                function of node and destination only, as Duato's condition requires
 
     With more than 10,000 channels, the dependencies are not counted (None), and the cycle is a shortest one
@@ -281,7 +281,7 @@ def _hops_before_dateline(moves: Moves) -> np.ndarray:
 
 
 def _on_the_way(ports: np.ndarray, away: np.ndarray) -> np.ndarray:
-    """Return bool[N, N]: whether the column's node lies on a shortest path from the row's node, or ends the path."""
+    """Return bool[N, N]: whether a shortest path from the row's node passes, or ends at, the column's node."""
     reach = np.eye(len(ports), dtype=bool)
     nearer = (ports != NO_PORT) & (away[ports] == away[:, None] - 1)
     for hops in range(1, int(away.max()) + 1):

@@ -300,7 +300,7 @@ def table_packets(routing: TableRouting, classes: np.ndarray, cycle: np.ndarray,
 
 
 def _source_of(routing: TableRouting, configuration: int) -> int:
-    """Return a node whose packets reach a configuration, found by following its predecessors backwards."""
+    """Return a node whose packets reach a configuration, by following the configuration's predecessors backwards."""
     goal = int(routing.destination[configuration])
     low = int(routing.first[goal])
     row = np.arange(routing.rows[low], routing.rows[configuration + 1])

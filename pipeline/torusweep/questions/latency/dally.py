@@ -3,7 +3,7 @@
 The cubes are unidirectional, with N = k^n nodes. Every cube has the same number of wires across its middle as the
 bit-serial binary cube: N, counting both directions. `Cube` describes one cube by numbers, or several by arrays.
 Radices are real numbers (`cube`), as in the paper, or whole numbers, mixed if need be (`whole_cube`); `whole_radices`
-finds the best ones. Lengths are in node pitches. The unit of delay is the delay of a wire of one pitch.
+finds the best radices. Lengths are in node pitches. The unit of delay is the delay of a wire of one pitch.
 
 Eq. 13 gives the longest wire of a ring that is not folded, without the wire that closes the ring. The paper's own
 layout folds its rings (Fig. 5), which puts neighbours two places apart if a ring has more than two nodes.
@@ -152,7 +152,7 @@ def whole_cube(radices: Sequence[int]) -> Cube:
 
     The narrowest cut in halves is across the dimension of the largest radix, so that W = max k / 2. The dimensions are
     assigned in turn to the two sides of the plane, the largest last. A wire of a side's last dimension passes all nodes
-    of the side's other dimensions. For equal radices and an even n the values are those of `cube`. The cut across a
+    of the side's other dimensions. For equal radices and an even n, the values equal `cube`'s. The cut across a
     smaller dimension has more wires than needed, so a mixed cube can be better than a cube of real radix.
     Raises ValueError for fewer than two dimensions or a radix below 2.
     """

@@ -271,7 +271,7 @@ def _networks(networks: Sequence[LazyNetwork], how: How, given: Row) -> Latency 
 
 
 def _limits(static: Row, reason: str) -> list[str]:
-    """Return remarks, for a `reason` why loads are unknown, and for a bisection width with only bounds known."""
+    """Return remarks on loads that are unknown, for a `reason`, and on a bisection width with only bounds known."""
     limits = [f"{static['topology']}: channel loads are not known: {reason}"] if reason else []
     lower, upper = static.get("bisection_lower"), static.get("bisection_upper")
     if lower != upper and upper is not None:

@@ -207,7 +207,7 @@ def dally_columns(
     locality: Sequence[float] = (1.0,),
     whole: bool = False,
 ) -> Columns:
-    """Return columns for every number of nodes, message length, wire delay, locality, and dimension (fastest).
+    """Return columns for every number of nodes, message length, wire delay, locality and dimension, the last fastest.
 
     whole   whether radices are whole numbers, mixed if necessary; otherwise k = N^(1/n) is a real number
     Raises ValueError where `dally.designs` does.

@@ -68,7 +68,7 @@ def _plane(placed: Placement) -> np.ndarray:
 
 
 def _names(topology: Topology, placed: Placement) -> list[str]:
-    """Return the address of the node at each place, or of the cabinet, counted in cabinets."""
+    """Return the address of the node at each place; for cabinets, an address in units of cabinets."""
     first = np.unique(placed.cabinet, return_index=True)[1]
     digits = topology.addresses()[first] // np.array(placed.block or [1], np.int32)
     return [",".join(map(str, own)) for own in digits.tolist()]

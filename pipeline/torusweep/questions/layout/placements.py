@@ -208,7 +208,7 @@ def fold(digit: np.ndarray, side: int) -> np.ndarray:
 
 
 def _embed(coordinates: Sequence[np.ndarray], sides: Sequence[int], space: int) -> np.ndarray:
-    """Return places in space, int32[C, D]. Coordinates are mixed-radix digits of its D dimensions, in turn."""
+    """Return places, int32[C, D]. Coordinates are assigned to dimensions of space in turn, as mixed-radix digits."""
     places = np.zeros((len(coordinates[0]), space), np.int32)
     pitch = [1] * space
     for i, (coordinate, side) in enumerate(zip(coordinates, sides)):
@@ -242,7 +242,7 @@ def _block(given: object, sides: Sequence[int]) -> tuple[int, ...] | None:
 
 
 def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...], Lattice | None]:
-    """Return the sides of the grid of nodes or cabinets, and its lattice, or None if a wraparound splits cabinets."""
+    """Return the sides of the grid of nodes or cabinets, and its lattice (None if a wraparound splits cabinets)."""
     lattice = plan.structure if isinstance(plan.structure, Lattice) else None
     if block is None:
         return plan.radices, lattice
@@ -255,10 +255,7 @@ def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...],
 
 
 def _half_shifts(grid: PlacementGrid) -> tuple[int, list[int]]:
-    """Return the only dimension that wraparounds shift, by half its side, and the dimensions of these wraparounds.
-
-    Raises BadInput for other networks.
-    """
+    """Return (dimension shifted by half its side, dimensions of these wraparounds). Raises BadInput for other grids."""
     if grid.lattice is None:
         raise BadInput(
             "expected a twisted torus, got a network that is no lattice, or cabinets that a wraparound would split;"

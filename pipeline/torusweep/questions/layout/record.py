@@ -168,7 +168,7 @@ def _by_class(topology: Topology, wires: Wires) -> dict[str, dict[str, float]]:
 
 
 def _density(topology: Topology, across: list[np.ndarray], sides: tuple[int, ...]) -> dict[str, Any]:
-    """Return columns on wire density, and on channel width and pins if one bit per node crosses the middle in all."""
+    """Return columns on wire density, and on channel width and pins for a total of 1 bit per node across the middle."""
     channels = 1 if topology.directed else 2
     rows = int(np.prod(sides[1:], dtype=np.int64))
     row = channels * across[0] / rows

@@ -97,7 +97,7 @@ def _pairs(rows: Iterable[Record]) -> list[tuple[Record, Record]]:
 
 
 def _chosen(networks: Mapping[str, Record], rows: Iterable[Record]) -> list[Record]:
-    """Return the chart's rows: for each family, the different placements of its largest network with several.
+    """Return the chart's rows: for each family, the different placements of its largest network that has several.
 
     Networks with the most placements come first; there are at most MOST_NETWORKS.
     """
@@ -119,7 +119,7 @@ def _chosen(networks: Mapping[str, Record], rows: Iterable[Record]) -> list[Reco
 
 
 def _lengths(row: Record) -> tuple[tuple[int, int], ...]:
-    """Return (length, number of wires) of a placement. The chart shows only one placement with the same numbers."""
+    """Return (length, number of wires) of a placement. Of placements with equal numbers, the chart shows only one."""
     return tuple((wires["length"], wires["wires"]) for wires in row["wire_length_histogram"])
 
 

@@ -61,7 +61,7 @@ class TrafficPackets:
         return draw_pairs(self.tables, first, count, self.seed, backend=self.backend, threads=1)
 
     def words(self, first: int, count: int, turn: int = 0) -> np.ndarray:
-        """Return four random words per packet that choose its route, uint32[4, count]. Each turn gives four others."""
+        """Return four random words for each packet's route, uint32[4, count]. Each turn gives other words."""
         return packet_words(first + np.arange(count), turn, ROUTES, self.seed, backend=self.backend)
 
 

@@ -240,7 +240,7 @@ class LoadsQuestion(Question):
 
 
 def _suits_by_plan(network: LazyNetwork, request: Any) -> bool:
-    """Return whether the plan alone shows that a request suits its network; counting then builds no network."""
+    """Return whether the plan alone shows that a request suits its network, without building the network."""
     planned = network.plan
     if not suits_by_plan(request.traffic, planned):
         return False

@@ -90,7 +90,7 @@ def _digits(factors: tuple[int, ...], rounds: tuple[bool, ...]) -> list[tuple[st
 
 
 def _ways(parts: int) -> list[tuple[int, ...]]:
-    """Return sequences of a block's parts: all permutations of up to four, otherwise only rotations and reversals."""
+    """Return sequences of a block's parts: all permutations of up to 4 parts, else only rotations and reversals."""
     if parts <= ALL_ORDERS_UP_TO:
         return list(permutations(range(parts)))
     forwards = [tuple((first + place) % parts for place in range(parts)) for first in range(parts)]

@@ -96,7 +96,7 @@ class Machine:
         return (topology.degrees if topology.bandwidth is None else topology.bandwidth.sum(axis=1)).astype(np.float64)
 
     def width_of(self, link: int) -> float:
-        """Bandwidth of a link in flits per cycle. link: node · D + direction."""
+        """Return the bandwidth of a link in flits per cycle. link: node · D + direction."""
         if self.topology.bandwidth is None:
             return 1.0
         node, direction = divmod(link, self.ways.step.shape[1])

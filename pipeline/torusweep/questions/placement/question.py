@@ -258,7 +258,7 @@ def _job(given: Path | str | Mapping[str, Any]) -> Job:
 
 
 def _wanted(job: Path | str | Mapping[str, Any] | None, axes: str | Mapping[str, Any] | None) -> Job:
-    """Return the job, or the usual job for the axes. Raises BadInput unless exactly one of both is given."""
+    """Return the job, or the usual job for the axes. Raises BadInput unless exactly one of the two is given."""
     _alone(job=job, axes=axes)
     if job is not None:
         return _job(job)

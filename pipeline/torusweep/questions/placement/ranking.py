@@ -64,7 +64,7 @@ class JobPlacement(NamedTuple):
     """A placement of a job, and the time that it takes.
 
     phases   times of the operations, in the job's order
-    blocks   block of each axis; None for an axis whose groups are no blocks
+    blocks   block of each axis; None for an axis whose groups are not blocks
     orders   name of each axis's order
     devices  int32[axes]: node of each rank
     ties     number of placements whose operations take the same times
@@ -200,7 +200,7 @@ class _Timing:
     def options(
         self, operations: Sequence[JobOperation], block: Block, orders: list[Laid], own: list[Side]
     ) -> list[_Option]:
-        """Return a block's orders, the fastest first, one entry for equal times. own: the block's sides."""
+        """Return a block's orders, the fastest first; orders with equal times share an entry. own: block's sides."""
         found: dict[tuple[float, ...], _Option] = {}
         for laid in orders:
             phases = tuple(self.phase(operation, size_of(block), laid.loads, block, own) for operation in operations)
@@ -341,7 +341,7 @@ def _row_major(timing: _Timing, axes: dict[str, int], operations: Sequence[JobOp
 
 
 def _block_in_order(box: Sequence[int], sizes: list[int], axis: int) -> Block | None:
-    """Return the block of an axis if ranks are numbered like nodes; None if the groups of the axis are no blocks."""
+    """Return the block of an axis if ranks are numbered like nodes; None if the groups of the axis are not blocks."""
     low = prod(sizes[axis + 1 :])
     high, parts = low * sizes[axis], []
     for dimension, side in enumerate(box):

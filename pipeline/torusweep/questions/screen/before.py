@@ -81,7 +81,7 @@ def screened_before(folder: Path, space: Space, wanted: str = "") -> Before | No
 
 
 def is_data_set(address: Path | str) -> bool:
-    """Whether a folder or an address contains a data set rather than the results of a sweep."""
+    """Return whether a folder or an address contains a data set rather than the results of a sweep."""
     if is_remote(address):
         return True
     with under("results"):

@@ -113,10 +113,10 @@ class Best(NamedTuple):
     winners     number of kept lattices that are best in all objectives
     attained    number of lattices in the winners' classes
     rows        rows `SCREEN` of the first winners
-    known       rows of well-known networks of that size, with names and `meets_condition`: whether the network meets it
+    known       rows of well-known networks of that size, with names; `meets_condition` says whether the condition holds
     source      the table or data set that was believed, with its digest; '' if all was computed here, or if the
                 digest is known from elsewhere
-    proved      whether the first winner is proved best: all lattices were compared here, or it meets a bound for all
+    proved      whether the first winner is proved best: all lattices were compared here, or a bound for all is met
     """
 
     space: Space

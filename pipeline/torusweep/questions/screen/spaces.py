@@ -132,7 +132,7 @@ class Lattices(NamedTuple):
 
     @property
     def numbers(self) -> tuple[int, int]:
-        """Indices, among all lattices of the size, of the part's first lattice and of the first one behind it."""
+        """Indices, among all lattices of the size, of the part's first lattice and of the first lattice after it."""
         whole = lattice_count(self.nodes, self.dimensions)
         return whole * self.part // self.of, whole * (self.part + 1) // self.of
 

@@ -196,7 +196,7 @@ class _Bursts:
         self.on, self.off = np.cumsum(on, axis=1), np.cumsum(off, axis=1)  # up to the end of each burst
 
     def time(self, row: np.ndarray, clock: np.ndarray) -> np.ndarray:
-        """Convert clocks, float64[B', K], of terminals `row`, int64[B'], to true cycles; `cycles` for later times."""
+        """Convert clocks, float64[B', K], of terminals `row`, int64[B'], to true cycles, at most `cycles`."""
         found = np.full(clock.shape, float(self.cycles))
         for i, r in enumerate(row.tolist()):
             burst = np.searchsorted(self.on[r], clock[i], side="right")
@@ -206,6 +206,6 @@ class _Bursts:
 
 
 def _geometric(log: np.ndarray, probability: np.ndarray | float) -> np.ndarray:
-    """Return the number of trials 1, 2, … up to the first success, float64, from logarithms of uniforms in (0, 1]."""
+    """Return the number of trials 1, 2, … up to the first success, float64, from logarithms of uniform numbers."""
     with np.errstate(divide="ignore", over="ignore"):
         return np.floor(log / np.log1p(-probability)) + 1  # a probability of 1 gives 1

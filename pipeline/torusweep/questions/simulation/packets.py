@@ -250,7 +250,7 @@ class Generator:
 
 
 def route_words(number: np.ndarray, purpose: int, seed: int, backend: str = "auto") -> np.ndarray:
-    """Return random words, uint32[4, M], that choose each packet's route; each purpose 0, 1, … gives four others."""
+    """Return random words, uint32[4, M], that choose each packet's route; each purpose 0, 1, … gives other words."""
     return packet_words(number, purpose, ROUTES, seed, backend=backend)
 
 

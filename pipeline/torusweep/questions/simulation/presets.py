@@ -119,7 +119,7 @@ def flits_a_cycle(topology: Topology) -> np.ndarray | None:
 
 
 def most_flits(topology: Topology) -> int:
-    """Return the most flits that a channel carries per cycle: as many virtual channels, or more, are needed."""
+    """Return the most flits that any channel carries per cycle. At least as many virtual channels are needed."""
     return 1 if topology.bandwidth is None else max(1, int(topology.bandwidth.max(initial=1)))
 
 
@@ -144,7 +144,7 @@ def clock_for(topology: Topology, flit_bytes: int | None) -> Clock:
 
 
 def cycles_of(topology: Topology, clock: Clock = UNSAID) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return cycles over each channel, int16[N, P], and cycles of a credit's return beyond the first; None: all 0."""
+    """Return cycles over each channel, int16[N, P], and cycles of a credit's return after the first (None: all 0)."""
     cycles = clock.over_links(topology)
     if cycles is None:
         return np.ones(topology.ports.shape, np.int16), None

@@ -81,7 +81,7 @@ def simulation_records(
     """Return a row of the table `simulation` for each load, or one for a workload; Python values without NaN.
 
     loads         offered loads > 0, flits per cycle per terminal, each the mean over the terminals
-    seeds         seeds of the random numbers; each load is simulated with every seed, and its row combines them
+    seeds         seeds of the random numbers; each load is simulated with every seed, and its row combines all seeds
     precision     also find the saturation point, to this precision in flits per cycle per terminal; without loads,
                   the row is for the highest load that is not saturated
     packets_each  instead of loads: every terminal sends this number of packets, all generated in cycle 0

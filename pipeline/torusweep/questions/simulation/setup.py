@@ -75,7 +75,7 @@ class Setup(NamedTuple):
 
     @property
     def cycles(self) -> int:
-        """Number of the cycle in which a run ends at the latest."""
+        """Number of cycles after which a run ends at the latest."""
         return int(self.parameters.cycles or CYCLES)
 
     def check(self, loads: Sequence[float], mean: bool = False) -> None:

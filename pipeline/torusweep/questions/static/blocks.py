@@ -1,7 +1,4 @@
-"""Measure networks in blocks of arrays, for tables that compute many rows together.
-
-docs/decisions/15-a-run-of-seeds-is-a-point.md explains why.
-"""
+"""Measure networks in blocks of arrays, for tables that compute many rows together, as decision 15 explains."""
 
 from __future__ import annotations
 

@@ -350,10 +350,7 @@ def _census(*properties: np.ndarray) -> bytes:
 def _first_difference(
     invariant: Callable[[Any], bytes], items: Sequence[Any], work: int, difference: str
 ) -> tuple[bool | None, str]:
-    """Return (False, difference) if an item's invariant differs from the first item's, otherwise (None, "").
-
-    work   operations for one item; items beyond SEARCH_WORK operations are not compared
-    """
+    """Return (False, difference) if an item's invariant differs from the first's, else (None, ""). work: per item."""
     first = invariant(items[0])
     if any(invariant(item) != first for item in items[1 : max(2, SEARCH_WORK // work)]):
         return False, difference

@@ -1,7 +1,8 @@
 """Transitivity and bounds of the bisection width for a block of networks, by the same proofs as for one network.
 
 Array operations decide the cases that most networks of a run share: degrees differ, there are no translations, and
-the bounds are a cut across the addresses and the spectrum. METIS partitions each network. The rest is measured alone.
+the bounds are a cut across the addresses and the spectrum. METIS partitions each network. Other networks are measured
+alone.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def can_prove(numbers: BlockNumbers) -> np.ndarray:
 
 
 def transitivity(numbers: BlockNumbers) -> tuple[np.ndarray, list[Any]]:
-    """Return which networks are proved intransitive by their degrees, bool[B], and their values of the columns."""
+    """Return bool[B]: networks proved intransitive by their degrees; and the columns' values for all of these."""
     degrees, present = numbers.degrees, numbers.present
     ends = degrees[:, :, None], degrees[np.arange(numbers.many)[:, None, None], numbers.block.ports]
     decided = degrees.max(axis=1) > degrees.min(axis=1)

@@ -126,7 +126,7 @@ class Measured:
 
     @cached_property
     def connectivity(self) -> tuple[int | None, str]:
-        """Edge connectivity and its method. The symmetries are the known ones: found for transitivity, or declared."""
+        """Edge connectivity and its method, by the known symmetries: found for transitivity, or declared."""
         nodes, links = self.orbits, None
         if "transitivity" in self.measures:
             nodes, links = self.transitivity.nodes, self.transitivity.links
