@@ -105,7 +105,7 @@ class Record(Answer):
     record: Row
     columns: ClassVar[Sequence[Column]] = ()
     main: ClassVar[tuple[str, ...]] = ()  # lines to print, as `display.facts` reads them
-    usual: ClassVar[Mapping[str, Any]] = {}  # column → value that need not be printed, or other column that has it
+    usual: ClassVar[Mapping[str, Any]] = {}  # column → value, or column with the value, not to be printed
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name != "record" and name in self.record:

@@ -14,9 +14,9 @@ from torusweep.networks.topology import Topology
 from torusweep.tables.columns import Column
 
 Fact = tuple[str, str, str]  # name, value, what it means
-LONGEST = 90  # characters of a value; longer ones are cut
+LONGEST = 90  # characters of a value; longer values are cut
 SHOWN_ROWS = 12
-ONE = re.compile(r"(?<=ch)es\b|(?<=\w\w)s\b")  # the end of a unit that one of it does not have
+ONE = re.compile(r"(?<=ch)es\b|(?<=\w\w)s\b")  # plural ending of a unit, which the value 1 does not have
 COUNTED = ("nodes", "links", "channels")  # units that are not printed, because the column's name has the same word
 STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit;background:transparent"
 CELL = "padding:.15em .8em .15em 0;border:0;color:inherit;background:transparent"

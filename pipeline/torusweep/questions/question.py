@@ -26,7 +26,7 @@ from torusweep.questions.how import How, cores, interruptible
 from torusweep.questions.parameters import grouped, parameters_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, Stage, attempt, under
 
-LONG_SECONDS = 60.0  # from which the time that an answer takes is said before it is computed
+LONG_SECONDS = 60.0  # from this time on, the expected time is printed before the answer is computed
 
 
 class Part(NamedTuple):

@@ -199,7 +199,7 @@ def attempt(function: Callable[..., Result], *arguments: Any) -> Result | Except
     """Call a function and return its result, or the exception that it raised."""
     try:
         return function(*arguments)
-    except Exception as error:  # whatever one point does, the others are computed
+    except Exception as error:  # whatever one point does, the other points are computed
         return error
 
 

@@ -48,7 +48,7 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
         *(by_group, valiant_by_group, d_mod_k, table),
     )
 }
-# computed on the network with its faults; any other routing is that of the whole network, less the broken routes
+# computed on the network with its faults; other routings are computed on the whole network, less the broken routes
 AS_IT_IS = ("minimal", "minimal_ecmp", "weighted", "up_down", "minimal_by_address", "valiant", "table")
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
 BY_OCCUPANCY = ("adaptive", "ugal", "progressive")  # for deadlock analysis and simulation; they have no expected loads

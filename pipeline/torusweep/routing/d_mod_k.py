@@ -16,7 +16,7 @@ from torusweep.routing.tables.as_table import joined
 from torusweep.routing.tables.rows import TableRows, table_routing
 
 MOST_ROWS = 1 << 24  # switches, times leaves, times terminals of a leaf: about a minute
-DOWN = 0  # state of packets that are injected, and of those on the way down
+DOWN = 0  # state of packets that are injected, and of packets on the way down
 
 
 def d_mod_k(topology: Topology) -> TableRouting:

@@ -27,7 +27,7 @@ from torusweep.routing.forms import LayeredRouting, Moves, Routes, SourceRouting
 
 MOST_DIRECTIONS = 127  # a direction is an int8
 MAX_SIDE = 1 << 15  # of a grid
-MAX_DIMENSIONS = 5  # of random_order: the number of one of 5! = 120 orders is a phase, which is an int8
+MAX_DIMENSIONS = 5  # for random_order: the number of an order, up to 5! = 120, is a phase, which is an int8
 MOST_ROUTES = 1 << 22  # of all keys together; a route takes about 50 bytes
 
 

@@ -15,7 +15,7 @@ from torusweep.questions.cost.columns import COST, EQUAL_COST
 from torusweep.questions.cost.model import Sourced, cost_model
 from torusweep.tables.rows import Record, Tables
 
-MOST_PANELS = 6  # charts, each of a cost model and a traffic; those with the most networks are drawn
+MOST_PANELS = 6  # charts, each of a cost model and a traffic; the charts with the most networks are drawn
 INTRODUCTION = (
     "Costs are sums of the prices in a cost model, each with a date and a source: routers and circuit switches by their"
     " ports, and cables by their length between cabinets on a floor. Compare networks only by the same model."

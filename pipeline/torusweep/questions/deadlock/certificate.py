@@ -85,7 +85,7 @@ def _listed(table: TableRouting) -> Tables:
     Packets enter at the places 0 … N − 1, which are the nodes, and leave at the place of their destination.
     """
     nodes = table.topology.nodes
-    entry = table.entry[table.at[table.entry] != table.destination[table.entry]]  # others return to their source
+    entry = table.entry[table.at[table.entry] != table.destination[table.entry]]  # other packets return to their source
     if len(entry) != nodes * (nodes - 1):
         raise BadInput("certificate: expected routes between all nodes, got some without; leave the faults out")
     if 3 * len(table.next) > MOST_NUMBERS:
@@ -93,7 +93,7 @@ def _listed(table: TableRouting) -> Tables:
             f"certificate of {table.topology.spelling}: expected at most {MOST_NUMBERS // 3:,} hops to list, got"
             f" {len(table.next):,}; choose a smaller network"
         )
-    goes = table.port != NO_PORT  # else the packet leaves the network
+    goes = table.port != NO_PORT  # where False, the packet leaves the network
     place = np.where(np.bincount(table.owner, goes, len(table.at)) > 0, -1, table.destination)
     place[entry] = table.at[entry]
     tables: Tables = []

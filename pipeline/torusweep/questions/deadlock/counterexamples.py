@@ -263,7 +263,7 @@ def _begins_with(
     )
     at, goes_on = source[pair], hops[:, 0] > 1
     there = moves.next[at, direction[:, 0]]
-    lane, run = np.arange(len(row)), np.where(goes_on, 0, 1)  # run: that of the second hop
+    lane, run = np.arange(len(row)), np.where(goes_on, 0, 1)  # run of the second hop
     onwards, next_phase, left = direction[lane, run], phase[lane, run], hops[lane, run] - goes_on
     crossed, again = moves.wrap[at, direction[:, 0]], moves.wrap[there, onwards]
     if memory == "ahead":

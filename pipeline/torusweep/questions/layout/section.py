@@ -14,7 +14,7 @@ from torusweep.questions.layout.columns import LAYOUT
 from torusweep.questions.layout.drawing import svg_layout
 from torusweep.tables.rows import Record, Tables, stored_rows
 
-MOST_NETWORKS = 8  # networks in the chart, at most one of each family
+MOST_NETWORKS = 8  # networks in the chart, at most one from each family
 DRAWN = (  # network, placement, caption
     (
         "torus(k=8, n=2)",

@@ -223,7 +223,7 @@ def _demand(routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray)
 def _scaled_demand(
     routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return vectors, float64[B] and float64[S], whose outer product is `_demand` except on its diagonal, or None."""
+    """Return two vectors, float64[B] and float64[S], with the outer product `_demand` outside its diagonal, or None."""
     scaled = traffic.scaled_columns(destinations) if routing.plain or not traffic.own.nnz else None
     if scaled is None or routing.plain:
         return scaled

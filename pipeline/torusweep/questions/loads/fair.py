@@ -2,7 +2,7 @@
 
 Each terminal wants to send one flit per cycle, divided among its destinations by the traffic pattern. All pairs raise
 their rates together, in proportion to these demands. Where a channel or a terminal is full, the pairs that use it keep
-their rates, and the others go on until they have what they want.
+their rates. The other pairs go on until they reach their demands.
 Source: Bertsekas & Gallager, Data Networks, 2nd ed., sec. 6.5.2.
 """
 
@@ -37,10 +37,10 @@ EQUAL = 1e-9  # relative difference of times at which two channels fill, below w
 class FairRates(NamedTuple):
     """Max-min fair rates of the pairs of terminals.
 
-    rate    float64[T, T]: flits a cycle from each terminal to each other one
-    demand  float64[T, T]: what each pair wants
+    rate    float64[T, T]: flits per cycle from each terminal to each other terminal
+    demand  float64[T, T]: flits per cycle that each pair wants
     full    int64[T, T]: what stopped each pair: the index of a channel in `Topology.arcs`, A + a terminal that sends,
-            or A + T + a terminal that receives; −1 for a pair that gets what it wants
+            or A + T + a terminal that receives; −1 for a pair that reaches its demand
     """
 
     rate: np.ndarray
@@ -84,7 +84,7 @@ def fair_rates(topology: Topology, routing: str | GivenRouting, traffic: str | G
 
 
 def _users(place: int, passes: Any, pair: np.ndarray, terminals: int) -> np.ndarray:
-    """bool[T, T]: the pairs that use a channel or a terminal, numbered as in `FairRates.full`."""
+    """Return bool[T, T]: the pairs that use a channel or a terminal. place: number as in `FairRates.full`."""
     channels = passes.shape[0]
     if place < channels:
         uses = np.zeros(passes.shape[1], bool)
@@ -97,7 +97,7 @@ def _users(place: int, passes: Any, pair: np.ndarray, terminals: int) -> np.ndar
 
 
 def terminal_table(topology: Topology, routing: str | GivenRouting, traffic: str | GivenTraffic) -> pa.Table:
-    """Return the rows of the table `terminal_rates`: every terminal once, the one with the largest loss first.
+    """Return the rows of the table `terminal_rates`: every terminal once, the terminal with the largest loss first.
 
     Without faults, the terminal that sends least comes first.
     """
@@ -128,7 +128,7 @@ def terminal_table(topology: Topology, routing: str | GivenRouting, traffic: str
 
 
 def _of_terminals(rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (flits a cycle sent float64[T], received float64[T]), without the rounding errors of their sums."""
+    """Return the flits per cycle that each terminal sends and receives, float64[T] each, rounded to DECIMALS."""
     return rate.sum(axis=1).round(DECIMALS), rate.sum(axis=0).round(DECIMALS)
 
 
@@ -141,7 +141,7 @@ def _intact(topology: Topology, routing: str | GivenRouting, traffic: str | Give
 
 
 def _in_words(topology: Topology, place: int) -> str | None:
-    """Name what `FairRates.full` numbers: a channel by its ends, or a terminal's sending or receiving."""
+    """Describe what stopped a pair (`FairRates.full`): a channel by its ends, or a terminal that sends or receives."""
     tail, head, _ = topology.arcs
     if place < 0:
         return None

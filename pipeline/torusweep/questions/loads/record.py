@@ -69,7 +69,7 @@ class Loads(Record):
 
     @cached_property
     def terminals(self) -> pa.Table:
-        """A table with a row per terminal: what it sends and receives in max-min fair rates, the worst first."""
+        """A table with a row for each terminal: what it sends and receives at max-min fair rates, the worst first."""
         return terminal_table(self.found.topology, *self.asked)
 
     @property

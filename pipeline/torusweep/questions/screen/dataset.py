@@ -38,7 +38,7 @@ MOST_FILE = 1 << 32  # bytes of a file
 PART = 1 << 16  # bytes of a part of a file; every part has a digest
 PARTS = ".parts"  # suffix of the file next to each file that lists the digests of its parts, of DIGEST bytes each
 DIGEST = hashlib.sha256().digest_size
-TYPES = {  # types of the stored columns, as small as values up to 65,536 nodes allow; others follow from these
+TYPES = {  # types of the stored columns, as small as values up to 65,536 nodes allow; other columns follow from these
     "topology": "string",
     "nodes": "int32",
     "dimensions": "int8",

@@ -206,7 +206,7 @@ class Circulants(NamedTuple):
 
     @property
     def comparisons(self) -> int:
-        """Approximate number of images compared to find classes: step sets with a divisor of N, under all units."""
+        """Approximate number of images that are compared to find classes: each candidate step set under all units."""
         return -(-2 * self.steps * self.lattices // self.nodes) * self._pairs_of_units
 
     @property

@@ -279,7 +279,7 @@ def workload_packets(
     node = topology.terminals[terminals_of(workload.tasks, len(topology.terminals), placement, seed, backend)]
     source, destination = node[workload.source], node[workload.destination]
     packets = np.where(source == destination, 0, -(-workload.flits // packet_flits))
-    # order the packets by node, and those of a node by message
+    # order the packets by node, then by message
     order = np.argsort(source, kind="stable")
     ends = np.cumsum(packets[order])
     begin = np.empty_like(packets)

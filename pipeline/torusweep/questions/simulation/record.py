@@ -313,7 +313,7 @@ def _in_lockstep(points: dict[int, BegunPoint], options: How) -> dict[int, Rows 
                 further[place] = points[place].steps.send(outcomes)
             except StopIteration as end:
                 found[place] = end.value
-            except Exception as error:  # whatever one point does, the others are computed
+            except Exception as error:  # whatever one point does, the other points are computed
                 found[place] = error
         asked = further
     return found

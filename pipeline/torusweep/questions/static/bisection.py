@@ -206,7 +206,7 @@ def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) ->
         values = [np.linalg.eigvalsh(block)[None, :2]]
     else:
         values = _eigenvalues_by_character(rows, cell, element, degree, group)
-    # the trivial character comes first; its first eigenvalue is 0, that of the constant function
+    # the trivial character comes first; its first eigenvalue is 0, for the constant function
     trivial, others = values[0][0, 1:], [block[:, 0] for block in (values[0][1:], *values[1:])]
     least = np.concatenate([trivial, *others]).min()
     channels = int(np.bincount(rows.row, minlength=cells).max(initial=0))

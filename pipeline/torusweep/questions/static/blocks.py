@@ -20,8 +20,8 @@ from torusweep.questions.static.distances import DistanceNumbers
 from torusweep.tables.columns import Column, arrow_schema
 
 CHANNELS = 1 << 22  # channels of the networks that are measured together: some 100 MB
-MOST_NODES = 1_024  # nodes of a network that is measured with others; a larger one keeps the cores busy alone
-SYMMETRIC_NODES = 256  # the limit for networks with symmetries; alone, larger ones need fewer searches
+MOST_NODES = 1_024  # nodes of a network that is measured with others; a larger network keeps the cores busy alone
+SYMMETRIC_NODES = 256  # the limit for networks with symmetries; larger networks need fewer searches alone
 
 
 def shape(planned: Plan) -> Hashable:

@@ -27,7 +27,7 @@ from torusweep.questions.how import How
 from torusweep.questions.question import Askable
 from torusweep.questions.stage import LazyNetwork
 
-# from this number of pairs of a source and a node on, a product's distances are combined from those of its factors
+# from this number of (source, node) pairs on, a product's distances are combined from its factors' distances
 LONG_SEARCH = 1 << 26
 VISIT_SECONDS = 4e-11  # seconds per channel that a search from one source visits, with many sources searched together
 MOST_VISITS = 1 << 28  # channels visited by all searches together; SciPy takes some 15 s

@@ -89,7 +89,7 @@ def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[
         some = goals[first : first + block]
         found = []
         for state, then, arc, goal, weight in steps_nearer(routing, routing.finish[some]):
-            leads = routing.port[state, arc] != NO_PORT  # others stay at the node, as where a packet has arrived
+            leads = routing.port[state, arc] != NO_PORT  # other arcs stay at the node, as where a packet has arrived
             state, then, weight = state[leads], then[leads], weight[leads]
             port = routing.port[state, arc[leads]].astype(np.int64)
             before, after = (None, None) if label is None else (label[state], label[then])
@@ -260,7 +260,7 @@ def with_hop_counts(table: TableRouting, counted: np.ndarray) -> TableRouting:
     leads = np.flatnonzero(table.port != NO_PORT)
     adds[leads] = counted[table.at[table.owner[leads]], table.port[leads]]
     configuration, count = _reached(table, adds)
-    step = int(count.max(initial=0)) + 1  # numbers of a configuration and a count, in the order of the former
+    step = int(count.max(initial=0)) + 1  # numbers of (configuration, count), in the order of configurations
     code = configuration * step + count
     many = table.many[configuration]
     bounds = np.concatenate([[0], np.cumsum(many)])
