@@ -1,4 +1,4 @@
-"""Expand a configuration into the sweep's networks and points. These are counted before anything is built."""
+"""Expand a configuration into the sweep's networks and points, which are counted before anything is built."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SweepNetwork(NamedTuple):
 
 
 def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[SweepNetwork]:
-    """List the sweep's networks, each once, in the order of the configuration; those for papers come last.
+    """List the sweep's networks, each once, in the order of the configuration; networks for papers come last.
 
     expected_topologies  spellings of networks for which the sweep's papers print numbers
 
@@ -77,7 +77,7 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Swe
 def expand_stage(
     sweep: Sweep, stage: Stage, networks: Sequence[SweepNetwork], *, expected: Iterable[tuple[str | SeedRun, Any]] = ()
 ) -> list[Point]:
-    """List a stage's points, each once, in the order of the configuration, then points that others need.
+    """List a stage's points, each once: first in the order of the configuration, then the expected ones.
 
     networks  the sweep's networks (`expand`), among which an entry chooses
     expected  (topology, request) of points that papers or derived tables need
@@ -128,7 +128,7 @@ def expand_stage(
 
 
 def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
-    """All requests of an entry, each once. Raises Refused as soon as there are more than `limit`."""
+    """Return all requests of an entry, each once. Raises Refused as soon as there are more than `limit`."""
     found: dict[Any, None] = {}
     for request in stage.requests(entry):
         found[request] = None
@@ -143,7 +143,7 @@ def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
 def _suitable(
     stage: Stage, entry: NetworkChoice, topology: str | SeedRun, requests: Iterable[Any], first: LazyNetwork
 ) -> Mapping[Any, Sequence[str | SeedRun]]:
-    """For each request, those parts of a network or run for which it is defined; [] if none is.
+    """Return, for each request, the parts of a network or run for which the request is defined; [] if there are none.
 
     first   first network of the run
     """
@@ -160,7 +160,7 @@ def _suitable(
 
 
 def _suits(stage: Stage, entry: NetworkChoice, network: LazyNetwork, request: Any) -> bool:
-    """Whether a request is defined for a network. If not, raises BadInput unless the entry has skip_unsuitable."""
+    """Return whether a request is defined for a network. If not, raises BadInput unless skip_unsuitable is set."""
     try:
         stage.check(network, request)
     except BadInput as error:
@@ -179,12 +179,12 @@ def _check_memory(stage: Stage, network: LazyNetwork, request: Any, limit: int) 
 
 
 def memory_limit(sweep: Sweep) -> int:
-    """Bytes of memory that one network of the sweep may take."""
+    """Return the bytes of memory that one network of the sweep may take."""
     return default_memory() if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30)
 
 
 def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str | SeedRun]:
-    """Networks and runs that an entry chooses, in the order of `networks`.
+    """Return the networks and runs that an entry chooses, in the order of `networks`.
 
     Raises BadInput for an unknown family, or a network that the sweep does not have.
     """
@@ -214,7 +214,7 @@ def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str |
 
 
 def pass_over(error: BadInput, *, skip: bool) -> None:
-    """Ignore the error of an unsuitable request if `skip` is true; otherwise raise it, and name skip_unsuitable.
+    """Ignore the error of an unsuitable request if `skip` is true; otherwise raise it and name skip_unsuitable.
 
     Refused is always raised, and so are errors about a key of the entry that do not depend on the network.
     """
@@ -227,7 +227,7 @@ def pass_over(error: BadInput, *, skip: bool) -> None:
 
 
 class _Networks:
-    """The list of a sweep's networks and runs, in which each network occurs once.
+    """A sweep's networks and runs, in which each network occurs once.
 
     found   network or run → its SweepNetwork, with the number of simultaneous node faults of its entry, or None
     count   number of networks
@@ -325,7 +325,7 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwo
 
 
 def _seeds_of_run(choices: Mapping[str, Sequence[Any]]) -> range | None:
-    """The seeds of an entry if there are at least MANY and they are consecutive; otherwise None."""
+    """Return an entry's seeds if they are consecutive and at least MANY; otherwise None."""
     seeds = choices.get(SEED, ())
     numbers = isinstance(seeds, range) or all(type(seed) is int for seed in seeds)  # others are refused, each by name
     if len(seeds) < MANY or not numbers or not 0 <= seeds[0] < GREATEST_SEED - len(seeds):
@@ -335,7 +335,7 @@ def _seeds_of_run(choices: Mapping[str, Sequence[Any]]) -> range | None:
 
 
 def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
-    """Parameter → its values in a family's entry, in the order of the family's signature."""
+    """Return the values of each parameter in a family's entry, in the order of the family's signature."""
     entry = sweep.topologies[number]
     assert isinstance(entry, Family)
     if entry.family not in FAMILIES:
@@ -358,7 +358,7 @@ def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
 
 @contextmanager
 def at(sweep: Sweep, place: Place) -> Iterator[None]:
-    """Add the place in the configuration file to a BadInput that is raised inside and does not have one."""
+    """Add a place in the configuration file to a BadInput from a `with` block, unless the error has a place already."""
     try:
         yield
     except BadInput as error:

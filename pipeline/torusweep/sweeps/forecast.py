@@ -28,13 +28,13 @@ HEADS = ("stage", "points", "rows, about", "time of one core", "longest point")
 
 
 def usable_cores(cluster: Cluster) -> int:
-    """Number of cores of this machine that the configuration lets a process use."""
+    """Return the number of this machine's cores that the configuration lets a process use."""
     here = len(os.sched_getaffinity(0))
     return here if cluster.cores == "auto" else min(here, cluster.cores)
 
 
 def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
-    """Stage → estimated seconds of all its points.
+    """Return the estimated seconds of all points of each stage.
 
     estimates  point → seconds on a core (torusweep.sweeps.points.estimates)
     """
@@ -45,7 +45,7 @@ def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
 
 
 def disk_bytes(estimates: Mapping[Point, float], batch_seconds: float) -> int:
-    """Estimate the bytes of a sweep's folder after the run, rather too high.
+    """Estimate the bytes of a sweep's folder after the run. The estimate is rather too high.
 
     batch_seconds   seconds of a batch of points; each batch writes a shard
     """
@@ -64,7 +64,7 @@ class StageForecast(NamedTuple):
 
     rows      approximate number of rows in the stage's table
     seconds   seconds of one core for all points
-    longest   seconds of the longest point; of a run, which can be divided among workers, those of one network
+    longest   seconds of the longest point, or network of a run, since workers can divide a run
     """
 
     stage: str
@@ -81,7 +81,7 @@ class Forecast(NamedTuple):
     workers     number of points that are computed at the same time; None if an existing scheduler decides it
     seconds     seconds from start to end with these workers (with one, if their number is unknown)
     memory      bytes of memory of the largest point
-    disk        bytes of the results' folder, rather too high
+    disk        bytes of the results' folder, estimated rather too high
     expensive   the most expensive points with their seconds, the longest first
     notes       notes on attributes of networks that tables leave out (torusweep.sweeps.left_out)
     """
@@ -100,7 +100,7 @@ class Forecast(NamedTuple):
 
     @property
     def time(self) -> str:
-        """The estimated time in words, as in 'about 12 s on 2 workers'."""
+        """The estimated time in words, such as 'about 12 s on 2 workers'."""
         place = "one core" if self.workers is None else counted(self.workers, "worker")
         return f"about {duration(self.seconds)} on {place}"
 
@@ -132,7 +132,7 @@ def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
 
 
 def worker_count(cluster: Cluster) -> int | None:
-    """Number of points that are computed at the same time; None if an existing scheduler decides it."""
+    """Return the number of points that are computed at the same time; None if an existing scheduler decides it."""
     if cluster.scheduler is not None:
         return None
     if cluster.slurm is not None:
@@ -143,7 +143,7 @@ def worker_count(cluster: Cluster) -> int | None:
 
 
 def text(sweep: str, forecast: Forecast) -> str:
-    """The forecast as text: the totals, then a line for each stage, then the most expensive points, then notes."""
+    """Return the forecast as text: the totals, a line for each stage, the most expensive points, and notes."""
     rows = [HEADS]
     for stage in forecast.stages:
         times = duration(stage.seconds), duration(stage.longest)
@@ -165,7 +165,7 @@ def text(sweep: str, forecast: Forecast) -> str:
 
 
 def record(sweep: str, forecast: Forecast) -> dict[str, Any]:
-    """The forecast as a JSON object, with times in seconds and sizes in bytes."""
+    """Return the forecast as a JSON object, with times in seconds and sizes in bytes."""
     return {
         "sweep": sweep,
         "points": forecast.points,

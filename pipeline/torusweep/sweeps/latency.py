@@ -49,12 +49,12 @@ def _entries(sweep: Sweep) -> Iterator[tuple[tuple[str | int, ...], Any]]:
 
 
 def has_latency(sweep: Sweep) -> bool:
-    """Whether the sweep has a table `latency`."""
+    """Return whether the sweep has a table `latency`."""
     return any(_entries(sweep))
 
 
 def latency_stages(sweep: Sweep) -> list[str]:
-    """Stages that the sweep's table `latency` needs in addition to those that every sweep has."""
+    """Return the stages that the sweep's table `latency` needs and not every sweep has."""
     return ["layout"] if any(map(_counts_wires, sweep.entries("latency"))) else []
 
 
@@ -63,7 +63,7 @@ def _counts_wires(entry: Any) -> bool:
 
 
 def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str, list[tuple[str | SeedRun, Any]]]:
-    """Further requests that the table `latency` needs, by stage: layouts for constant wiring_volume, each once.
+    """Return further requests that the table `latency` needs, by stage: layouts for constant wiring_volume, each once.
 
     Raises, with the place in the file, BadInput for an entry that chooses no network, and for a placement that does not
     exist or is not defined for a network (unless skip_unsuitable); and Refused for more rows than MOST_ROWS.
@@ -171,5 +171,5 @@ def _of_networks(entry: Any, static: pa.Table, loads: pa.Table | None, layout: p
 
 
 def _uniform_minimal(loads: pa.Table) -> pa.Table:
-    """The rows of the table `loads` that the model needs: exact loads for uniform traffic and minimal routing."""
+    """Return the rows of `loads` that the model needs: exact loads for uniform traffic and minimal routing."""
     return loads.filter(reduce(operator.and_, (pc.field(name) == value for name, value in UNIFORM_MINIMAL.items())))

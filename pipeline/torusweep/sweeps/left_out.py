@@ -1,4 +1,4 @@
-"""Say, before a sweep runs, which attributes of its networks its tables do not take into account."""
+"""Find, before a sweep runs, the attributes of its networks that its tables do not take into account."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_POINTS = 20_000  # points that are examined; their plans take a second
 
 
 def notes_of(points: Iterable[Point]) -> tuple[str, ...]:
-    """A line for each table that leaves out attributes: 'loads leaves out latency (3 networks), unit (2 networks)'.
+    """Return a line for each table with such attributes: 'loads leaves out latency (3 networks), unit (2 networks)'.
 
     If there are more than MOST_POINTS points, the line says that only the first ones were examined.
     """

@@ -1,15 +1,14 @@
 """Find all networks that meet a requirement, such as "every family with 4000 to 4200 nodes and degree at most 6".
 
 *Every family* means every family whose parameters are whole numbers or are given under `parameters`. Graph files,
-matrices of lattices, faulty networks and mixed radices are only included if they are given. So are parameters that do
-not change the number of nodes and may have many values (the length of a twist gives thousands of networks). If such a
-parameter has few values (q, the number of intact dimensions), all are tried. A parameter with a default (directed)
-keeps it. A family with random links has a network of every size, so it must be named, or its seed be given.
+matrices of lattices, faulty networks and mixed radices are only included if they are given. The same holds for
+parameters that do not change the number of nodes and may have many values (the length of a twist gives thousands of
+networks). If such a parameter has few values (q, the number of intact dimensions), all are tried. A parameter with a
+default (directed) keeps its default. A family with random links has a network of every size, so it must be named, or
+its seed be given.
 
 The number of nodes grows with every size parameter. Therefore sizes are found by bisection, with a few hundred plans
 for each family, however large the networks are.
-
-A configuration gives a parameter one value, a list of values, or a range of whole numbers.
 """
 
 from __future__ import annotations
@@ -40,10 +39,11 @@ MANY = 32  # more values than q or the number of intact dimensions (at most 28) 
 
 
 def values_of(parameter: FamilyParameter, given: Any) -> Sequence[Any]:
-    """The values that a configuration gives for a parameter. A range such as {from: 4, to: 32, step: 4} is not listed.
+    """Return the values that a configuration gives for a parameter: one value, a list of values, or a range.
 
-    A list contains several values. If the values themselves are lists, [8, 4, 4] is one value and [[8, 4, 4], [16, 8]]
-    are two. A network inside a network is given as a spelling. Raises BadInput for anything else.
+    If values are lists themselves, [8, 4, 4] is one value and [[8, 4, 4], [16, 8]] are two. A range such as
+    {from: 4, to: 32, step: 4} is not listed. A network inside a network is given as a spelling. Raises BadInput for
+    anything else.
     """
     if isinstance(given, dict) and any(isinstance(key, str) for key in given):
         return _range(given)
@@ -55,7 +55,7 @@ def values_of(parameter: FamilyParameter, given: Any) -> Sequence[Any]:
 
 
 def count(choices: Iterable[Sequence[Any]]) -> int:
-    """Number of combinations of one value from each of the sequences."""
+    """Return the number of combinations of one value from each sequence."""
     return prod(len(values) for values in choices)
 
 
@@ -106,7 +106,7 @@ def _depth(value: Any) -> int:
 
 
 def _depth_of_kind(kind: Any) -> int:
-    """Number of nested lists in a value of a parameter's type: 0 for k, 1 for radices, 2 for a matrix."""
+    """Return the depth of nested lists in a value of a parameter's type: 0 for k, 1 for radices, 2 for a matrix."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if isinstance(kind, types.UnionType) or origin is typing.Union:
         return max(_depth_of_kind(option) for option in inner)
@@ -114,7 +114,7 @@ def _depth_of_kind(kind: Any) -> int:
 
 
 class SizeParameter(NamedTuple):
-    """A parameter of whole numbers whose values are searched."""
+    """A parameter of whole numbers, whose values are searched."""
 
     name: str
     minimum: int
@@ -149,7 +149,7 @@ def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
 
 
 def _given(parameter: FamilyParameter, requirement: Requirement) -> Sequence[Any]:
-    """The given values of a parameter, without those that are outside the range of the family's parameter."""
+    """Return the given values of a parameter, except those outside the range that the family allows."""
     try:
         values = values_of(parameter, requirement.parameters[parameter.name])
     except BadInput as error:
@@ -165,7 +165,7 @@ def _given(parameter: FamilyParameter, requirement: Requirement) -> Sequence[Any
 
 
 def _families(requirement: Requirement) -> list[str]:
-    """Names of the families to search. A family that cannot be searched is left out of 'all', but refused in a list."""
+    """Return the families to search. 'all' leaves out families that cannot be searched; in a list they are errors."""
     wanted = list(FAMILIES) if requirement.families == "all" else list(dict.fromkeys(requirement.families))
     for name in [*wanted, *requirement.excluded]:
         if name not in FAMILIES:
@@ -189,7 +189,7 @@ def _needed(parameter: FamilyParameter) -> bool:
 
 
 class _Family:
-    """A search in one family with given parameters. The first of the other parameters is the size, the inner loop."""
+    """A search in one family with given parameters. The first free parameter is the size, varied in the inner loop."""
 
     def __init__(self, name: str, given: dict[str, Any], requirement: Requirement, limit: int) -> None:
         self.name, self.given, self.limit = name, given, limit
@@ -223,7 +223,7 @@ class _Family:
             )
 
     def plan(self, values: dict[str, Any]) -> tuple[str, Plan] | None:
-        """(canonical spelling, plan) of the network with these values; None if they violate the family's rules."""
+        """Return (canonical spelling, plan) of the network with these values; None if the family's rules forbid it."""
         try:
             return plan(Spelling(self.name, self.given | values))
         except BadInput:
@@ -238,9 +238,9 @@ class _Family:
         )
 
     def effect(self, parameter: SizeParameter, steps: Iterable[int]) -> bool | None:
-        """Whether increasing a parameter by one of `steps`, at the same size, changes the number of nodes.
+        """Return whether increasing a parameter by one of `steps`, at the same size, changes the number of nodes.
 
-        None if it cannot be increased at any size.
+        Returns None if the parameter cannot be increased at any size.
         """
         assert self.size is not None
         others = {other.name: other.minimum for other in self.outer}
@@ -252,7 +252,7 @@ class _Family:
         return None
 
     def walk(self, outer: Sequence[SizeParameter], values: dict[str, int]) -> Iterator[tuple[str, Plan]]:
-        """Yield the networks for all values of the outer parameters for which the smallest network is not too large."""
+        """Yield the networks for all values of the outer parameters whose smallest network is not too large."""
         if not outer:
             yield from self.sizes(values)
             return
@@ -278,14 +278,14 @@ class _Family:
             value += 1
 
     def least(self, outer: Sequence[SizeParameter], values: dict[str, int]) -> int | None:
-        """Number of nodes of the smallest network with these values; None if there is no such network."""
+        """Return the number of nodes of the smallest network with these values; None if there is no such network."""
         if not outer:
             assert self.size is not None
             return self.nodes_from(self.size.minimum, values)
         return min((least for _, least in self.values(outer, values)), default=None)
 
     def nodes_from(self, start: int, values: dict[str, int]) -> int | None:
-        """Number of nodes at the least permitted size that is at least `start`; None if there is none."""
+        """Return the number of nodes at the least permitted size from `start` on; None if there is no such size."""
         assert self.size is not None
         for size in range(start, start + SIZE_GAP):
             if (found := self.plan({**values, self.size.name: size})) is not None:
@@ -308,7 +308,7 @@ class _Family:
                 yield found
 
     def first_above(self, nodes: int, values: dict[str, int]) -> int:
-        """The least size from which on every network has more than `nodes` nodes; about LARGEST if there is none."""
+        """Return the least size from which on all networks exceed `nodes` nodes; about LARGEST if there is none."""
         assert self.size is not None
 
         def above(size: int) -> bool:

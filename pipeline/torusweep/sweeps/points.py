@@ -1,4 +1,4 @@
-"""Points of a sweep. A point is a request for a network. Its key tells whether rows of earlier runs are still valid."""
+"""Points of a sweep. A point is a request for a network; its key shows whether rows of earlier runs are still valid."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_NETWORKS = 1 << 14  # networks of a run in a batch; their rows take some MB
 
 
 class Estimate(NamedTuple):
-    """What a point costs, and what it leaves out, from its network's plan alone. Times are right within a factor of 5.
+    """The cost of a point, and what its rows leave out, from the network's plan. Times are right within a factor of 5.
 
     seconds    seconds of the point on one core
     memory     bytes of memory that the point takes
@@ -55,8 +55,8 @@ class Point:
     stage      name of the stage (torusweep.stages.STAGES)
     topology   canonical spelling of a network or of a design space; or a run of networks
     request    object of the stage's class `Request`
-    entry      number of the entry in the stage's section that requests the point; None if it is requested for every
-               network, or for a paper's number. Points that differ only in `entry` are equal
+    entry      number of the entry in the stage's section that requests the point; None if every network has the
+               request, or a paper's number needs it. Points that differ only in `entry` are equal
     """
 
     stage: str
@@ -69,11 +69,11 @@ class Point:
 
     @property
     def key(self) -> str:
-        """sha256 of the spelling, the request, the contents of all files that these name, and the stage's code.
+        """The SHA-256 of the spelling, the request, the contents of all files that these name, and the stage's code.
 
-        The files are read each time, because they may have changed. Rows do not depend on backend, symmetry and
-        workers, so these are not part of the key. The seeds of a run are not, either: each row has its seed
-        (torusweep.tables.shards: MEMBER). Raises BadInput for a file that cannot be read.
+        The files are read each time, because they may have changed. The key leaves out backend, symmetry and workers,
+        on which rows do not depend, and the seeds of a run, because each row has its seed (torusweep.tables.shards:
+        MEMBER). Raises BadInput for a file that cannot be read.
         """
         depends = tuple(file_digest(file) for file in self._files), stage_digest(self.stage)
         known: tuple[Any, str] | None = vars(self).get("_key")
@@ -98,7 +98,7 @@ class Point:
 
     @cached_property
     def estimate(self) -> Estimate:
-        """What the point costs, and what its rows leave out."""
+        """The estimated cost of the point, and what its rows leave out."""
         network, stage, count = LazyNetwork(first_of(self.topology)), STAGES[self.stage], self.count
         return Estimate(
             count * stage.seconds(network, self.request),
@@ -108,12 +108,12 @@ class Point:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for pickle: the fields, without what is remembered."""
+        """Return the state for pickle: the fields, without cached values."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def count(self) -> int:
-        """Number of the point's networks; a design space counts as one."""
+        """The number of the point's networks; a design space counts as one."""
         return count_of(self.topology)
 
     @property
@@ -123,11 +123,11 @@ class Point:
 
     @property
     def wanted(self) -> shards.RowRange:
-        """Key and seeds by which the point's rows are found in shards."""
+        """The key and seeds by which the point's rows are found in shards."""
         return shards.RowRange(self.key, *self.seeds)
 
     def part(self, first: int, last: int) -> Point:
-        """The part of a run with the seeds `first` … `last`; any other point is returned unchanged."""
+        """Return the part of a run with the seeds `first` … `last`; other points are returned unchanged."""
         run = self.topology
         return replace(self, topology=run._replace(first=first, last=last)) if isinstance(run, SeedRun) else self
 
@@ -137,12 +137,12 @@ class Point:
         return [replace(self, topology=spelling) for spelling in spellings_of(self.topology)]
 
     def record(self) -> dict[str, Any]:
-        """The point as a flat dictionary: stage, topology and the request's fields."""
+        """Return the point as a flat dictionary: stage, topology and the request's fields."""
         return {"stage": self.stage, "topology": str(self.topology), **asdict(self.request)}
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Point:
-        """The point with the values of a `record`, and `entry` if the record has it. Other keys are ignored."""
+        """Return the point with the values of a `record`, and its `entry` if present. Other keys are ignored."""
         request = STAGES[record["stage"]].Request
         given = {one.name: record[one.name] for one in fields(request)}
         return cls(record["stage"], read_run(str(record["topology"])), request(**given), record.get("entry"))
@@ -161,7 +161,7 @@ class Points:
         self._networks: defaultdict[Any, Networks] = defaultdict(Networks)
 
     def add(self, parts: Mapping[Any, Sequence[str | SeedRun]], entry: int | None = None) -> None:
-        """Add the new ones among requests. parts: request → a network, or parts of a run.
+        """Add each request that is new. `parts` maps a request to a network, or to parts of a run.
 
         A run is divided so that all requests of an entry have points with the same seeds, because their rows are sorted
         by network (torusweep.tables.shards.finished).
@@ -180,19 +180,19 @@ class Points:
 
 
 def networks_of(points: Iterable[Point]) -> int:
-    """Total number of networks of points."""
+    """Return the total number of networks of points."""
     return sum(point.count for point in points)
 
 
 class Partly(NamedTuple):
-    """The result of a run of networks of which some failed: rows (or None), and the failed networks' exceptions."""
+    """The result of a run of networks, some of which failed: rows (or None), and each failed network's exception."""
 
     rows: pa.Table | None
     failed: Mapping[Point, Exception]
 
 
 class _Network(NamedTuple):
-    """A network of a point: index of the point, seed of the network in a run, and the network as a point of its own."""
+    """A network of a point, with the point's index, the network's seed in a run, and a point of this network alone."""
 
     place: int
     seed: int
@@ -200,10 +200,11 @@ class _Network(NamedTuple):
 
 
 def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Exception | Partly]:
-    """Compute, for each of a stage's points, its rows (torusweep.tables.shards.shard_schema) or an exception.
+    """Compute for each of a stage's points its rows (torusweep.tables.shards.shard_schema) or an exception.
 
     Rows depend only on their network and the code. Exceptions are BadInput for a network that cannot be built or for
-    which the request is not defined, Refused for one that is too large, BackendUnavailable, and those of defects.
+    which the request is not defined, Refused for a network that is too large, BackendUnavailable, and errors of
+    defects.
     """
     if not points:
         return []
@@ -262,7 +263,7 @@ def _outcome(point: Point, tables: list[pa.Table], failed: Mapping[Point, Except
 
 
 def _keyed_together(points: Sequence[Point], records: Mapping[_Network, list[dict[str, Any]]]) -> dict[int, pa.Table]:
-    """Index of each point → what `keyed` returns for its networks. Converting many rows at once saves time."""
+    """Return what `keyed` returns for each point's networks, by point index. One conversion of many rows is faster."""
     if not records:
         return {}
     schema = arrow_schema(STAGES[points[0].stage].columns)
@@ -280,7 +281,7 @@ def _keyed_together(points: Sequence[Point], records: Mapping[_Network, list[dic
 
 
 def keyed(point: Point, rows: Rows, seed: int | None = None) -> pa.Table:
-    """Add key and member to a point's rows. seed: network of all rows; None if each row is about the next network."""
+    """Add key and member to a point's rows. All rows belong to the network `seed`; by default, each to the next one."""
     schema = arrow_schema(STAGES[point.stage].columns)
     table = rows.cast(schema) if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows, schema=schema)
     first, last = point.seeds if seed is None else (seed, seed)
@@ -291,7 +292,7 @@ def keyed(point: Point, rows: Rows, seed: int | None = None) -> pa.Table:
 
 
 class ListedPoints(NamedTuple):
-    """A stage's points in points.parquet: number of each point's row there, its estimated seconds and networks."""
+    """A stage's points in points.parquet: for each its row number there, its estimated seconds, and its networks."""
 
     rows: np.ndarray
     seconds: np.ndarray
@@ -299,7 +300,7 @@ class ListedPoints(NamedTuple):
 
 
 def listed(folder: Path, stages: Iterable[str]) -> dict[str, ListedPoints]:
-    """Return the points of stages in points.parquet, of which three columns are read. Raises BadInput if altered."""
+    """Return the points of stages, from three columns of points.parquet. Raises BadInput if the file was altered."""
     begin, found = 0, {stage: [ListedPoints(*[np.empty(0, np.int64)] * 3)] for stage in stages}
     for rows in store.open_file(folder / "points.parquet", schema_of("points")).groups(
         ["stage", "topology", "estimated_seconds"]
@@ -323,13 +324,13 @@ def altered(folder: Path) -> BadInput:
 
 
 def estimates(points: Iterable[Point]) -> dict[Point, float]:
-    """Point → estimated seconds, in the order of the points."""
+    """Return the estimated seconds of each point, in the order of the points."""
     return {point: point.seconds for point in points}
 
 
 @cache
 def _digest_begun(code: str) -> Any:
-    """The common part of the keys of a stage's points: its code, and versions of libraries that may affect rows."""
+    """Return the common part of the keys of a stage's points: its code, and versions of libraries that affect rows."""
     libraries = {
         name: version(name) for name in ("igraph", "numpy", "pymetis", "scipy")
     }  # a partitioner's cut or the last digits of an eigenvalue may depend on the version
@@ -338,5 +339,5 @@ def _digest_begun(code: str) -> Any:
 
 @cache
 def stage_digest(stage: str) -> str:
-    """sha256 of the sources on which a stage's rows depend."""
+    """Return the SHA-256 of the sources on which a stage's rows depend."""
     return digest_of_code(sources_of(type(STAGES[stage]).__module__))

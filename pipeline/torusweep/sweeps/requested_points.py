@@ -92,7 +92,7 @@ DERIVED = [name for name, table in DECLARED.items() if table.rows or name in OF_
 
 
 def derived_rows(name: str, sweep: Sweep, tables: Mapping[str, TableFile]) -> pa.Table | Streamed:
-    """Make a derived table from a sweep and from tables of its stages, those of `Declaration.made_of`."""
+    """Make a derived table from a sweep and from the stages' tables that `Declaration.made_of` names."""
     if name in OF_SWEEPS:
         return OF_SWEEPS[name][1](sweep, tables)
     made: pa.Table | Streamed = resolve_name(DECLARED[name].rows)(tables)
@@ -100,19 +100,19 @@ def derived_rows(name: str, sweep: Sweep, tables: Mapping[str, TableFile]) -> pa
 
 
 def _has(sweep: Sweep, name: str) -> bool:
-    """Whether a sweep has a derived table: it is requested, and `static` has the measures that the table needs."""
+    """Return whether a sweep has a derived table: it is requested, and `static` has the measures that it needs."""
     table = DECLARED[name]
     asked = OF_SWEEPS[name][0](sweep) if name in OF_SWEEPS else all(map(sweep.entries, table.sections))
     return bool(asked) and not lacking(sweep.choice("static"), table.measured)
 
 
 def requested_derived(sweep: Sweep) -> list[str]:
-    """Names of the tables that a sweep has in addition to those of its stages; the last is verification."""
+    """Return the names of a sweep's tables besides those of its stages; the last is verification."""
     return [*(name for name in DERIVED if _has(sweep, name)), "verification"]
 
 
 def requested_stages(sweep: Sweep) -> list[str]:
-    """Names of the stages that a sweep requests, also for its papers' numbers, in the order of STAGES."""
+    """Return the names of the stages that a sweep, or its papers' numbers, need, in the order of STAGES."""
     requested = {name for name in STAGES if sweep.entries(name)}
     requested |= {name for name, stage in STAGES.items() if stage.Choice is not None}
     requested |= expected_requests(sweep.papers).keys()
@@ -121,13 +121,13 @@ def requested_stages(sweep: Sweep) -> list[str]:
 
 
 def empty_stages(sweep: Sweep) -> list[str]:
-    """Names of the requested stages that have no points, by the configuration alone."""
+    """Return the names of the requested stages that the configuration alone shows to have no points."""
     chosen = [name for name in requested_stages(sweep) if STAGES[name].Choice and not sweep.papers]
     return [name for name in chosen if not list(STAGES[name].requests((sweep.choice(name), None)))]
 
 
 def input_files(sweep: Sweep) -> list[str]:
-    """Files on which results depend in addition to the configuration: those that it names, and papers' numbers."""
+    """Return the files on which results depend besides the configuration: files that it names, and papers' numbers."""
     return [
         *(str(located(file)) for file in named_files(sweep)),
         *(str(EXPECTED / f"{paper.lower()}.csv") for paper in sweep.papers),
@@ -135,7 +135,7 @@ def input_files(sweep: Sweep) -> list[str]:
 
 
 def named_files(sweep: Sweep) -> list[str]:
-    """Files that a configuration names: graphs, demands, cost models, routing tables, messages; each once."""
+    """Return the files that a configuration names (graphs, demands, costs, routing tables, messages), each once."""
     files: list[str] = []
     for entry in sweep.topologies:
         if isinstance(entry, str):
@@ -150,7 +150,10 @@ def named_files(sweep: Sweep) -> list[str]:
 
 
 def requested_files(sweep: Sweep) -> list[Path]:
-    """Files that the requests of all stages name, each once. Raises BadInput with the place in the configuration."""
+    """Return the files that the requests of all stages name, each once.
+
+    Raises BadInput with the place in the configuration.
+    """
     found: dict[Path, None] = {}
     for name, stage in STAGES.items():
         for number, entry in enumerate(sweep.entries(name)):
@@ -161,7 +164,7 @@ def requested_files(sweep: Sweep) -> list[Path]:
 
 
 def requested_points(sweep: Sweep) -> list[Point]:
-    """All points of a sweep, stage by stage, each once.
+    """Return all points of a sweep, stage by stage, each once.
 
     Raises BadInput or Refused with the place of the error in the configuration.
     """
@@ -180,7 +183,7 @@ def requested_points(sweep: Sweep) -> list[Point]:
 
 
 def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
-    """Every point of a sweep → its estimated seconds.
+    """Return every point of a sweep with its estimated seconds.
 
     Raises BadInput for an error in the configuration, Refused for too many points or too little room in `folder`.
     """
@@ -192,7 +195,7 @@ def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
 
 
 def points_table(points: Mapping[Point, float]) -> pa.Table:
-    """Make the table `points`, with a row for every point. points: point → estimated seconds."""
+    """Make the table `points`, with a row for every point; `points` maps each to its estimated seconds."""
     rows = [
         {**point.record(), "key": point.key, "entry": point.entry, "estimated_seconds": cost}
         for point, cost in points.items()

@@ -1,8 +1,8 @@
 """Read an untrusted file in a separate process, which may crash, hang or use up memory without harm to this process.
 
 Libraries that read Parquet crash on some damaged files. A child process gets the name of a function, its arguments as
-JSON, and the file's bytes. It sends back JSON and a table, or the reason why there is none. Python and the libraries
-take a third of a second to start. So a server process that has loaded them is kept, which forks a child for each file.
+JSON, and the file's bytes. It sends back JSON and a table, or an error. Python and the libraries take a third of a
+second to start, so a server process that has loaded them is kept, which forks a child for each file.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def apart(
     memory     bytes of memory that the function may take
     seconds    time limit after which the child is killed
 
-    Raises BadInput and Refused if the function does, and ValueError if it fails, dies, or takes too long or too much.
+    Raises BadInput and Refused if the function does, and ValueError if it fails, crashes or exceeds a limit.
     """
     request = {"function": function, "arguments": dict(arguments), "memory": memory, "seconds": ceil(seconds)}
     with _LOCK:
@@ -80,9 +80,9 @@ def apart(
 
 
 def _kept() -> Any:
-    """The server process, which is started if none runs. It ends when a child ends with an error.
+    """Return the server process, after starting it if none runs. It ends when a child ends with an error.
 
-    It has the folder and the environment of its start, so a new server is started if these have changed.
+    A new server is started if the folder or the environment has changed since the start.
     """
     folder = os.stat(".")
     here = folder.st_dev, folder.st_ino, dict(os.environ)
@@ -111,7 +111,7 @@ def end() -> None:
 
 
 def _forget() -> None:
-    """Forget the server process in a fork of this process: the server answers to the original process only."""
+    """Forget the server process in a fork of this process, because the server answers the original process only."""
     global _LOCK
     _LOCK = threading.Lock()
     for process in _KEPT[:1]:
@@ -163,7 +163,7 @@ def _answer(function: Callable[..., Sent], request: dict[str, Any], content: byt
 
 
 def _memory_now() -> int:
-    """Bytes of this process's data segment, as RLIMIT_DATA counts them."""
+    """Return the bytes of this process's data segment, as RLIMIT_DATA counts them."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
     return SPARE

@@ -1,4 +1,4 @@
-"""Declarations of columns, and their Arrow schema. Each stage declares the columns of its table in its columns.py."""
+"""Declare columns, and make their Arrow schema. Each stage declares the columns of its table in its columns.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Column(NamedTuple):
 
     type    Arrow type: an alias, list<…>, map<string, …> or struct<name: …>
     unit    unit of the column's numbers; PURE for numbers without a unit, "" for other values
-    better  whether more or less is better in a network; neither for numbers that were requested, or do not measure it
+    better  whether more or less makes a network better; neither for requested numbers, or if it is no such measure
     stored  encoding of floating-point numbers: by place if hardly any number occurs twice (torusweep.tables.parquet)
     """
 
@@ -29,7 +29,7 @@ class Column(NamedTuple):
 
     @property
     def metadata(self) -> dict[str, str]:
-        """Metadata of the column's field in an Arrow schema."""
+        """The metadata of the column's field in an Arrow schema."""
         stored = {"stored": self.stored} if self.stored == "by place" else {}
         return {"unit": self.unit, "meaning": self.meaning, **stored}
 
@@ -39,7 +39,7 @@ class Column(NamedTuple):
         return "" if self.unit == PURE else self.unit
 
     def cost(self, values: Any) -> Any:
-        """An array of the column's numbers, negated if more is better, so that less is always better."""
+        """Return the column's numbers as an array, negated if more is better, so that less is always better."""
         return -values if self.better == "more" else values
 
 
@@ -66,7 +66,7 @@ LOST_TRAFFIC = Column(
 
 
 def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
-    """The Arrow schema of columns, with units and meanings in the metadata of its fields."""
+    """Return the Arrow schema of columns, with units and meanings in the metadata of its fields."""
     return pa.schema([pa.field(column.name, _arrow_type(column.type), metadata=column.metadata) for column in columns])
 
 

@@ -1,4 +1,4 @@
-"""Check which configuration the tables of a results folder belong to, by digests in the folder's manifest.
+"""Check to which configuration the tables of a results folder belong, by digests in the folder's manifest.
 
 A run reads a configuration once, and copies it into the folder. Every step reads the copy. The manifest has the digests
 of the copy and of the files that it names. It never lists tables of another configuration.
@@ -24,9 +24,9 @@ def publish_configuration(folder: Path, content: bytes) -> None:
 
 
 def holds(folder: Path, config: str) -> bool:
-    """Whether both the folder's copy of the configuration and the configuration of its tables have this digest.
+    """Return whether the folder's copy of the configuration and the manifest's configuration both have this digest.
 
-    True if the manifest is missing or damaged; a run then finds this out by itself.
+    Also returns True if the manifest is missing or damaged, because a run finds this out by itself.
     """
     try:
         manifest = store.read_manifest(folder)
@@ -36,7 +36,7 @@ def holds(folder: Path, config: str) -> bool:
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether a folder has a completed sweep: all tables of the configuration whose copy it has.
+    """Return whether a folder has a completed sweep: all tables of the configuration whose copy it has.
 
     A sweep is not complete after an option of Snakemake such as --until, or a failed step, for example on a full disk.
     """
@@ -51,7 +51,7 @@ def is_complete(folder: Path) -> bool:
 
 
 def notes_of(manifest: Mapping[str, Any], modules: str) -> list[str]:
-    """Notes for readers of a folder: what its tables leave out, and which stages another version computed.
+    """Return notes for readers of a folder: what its tables leave out, and which stages another version computed.
 
     modules  name of a stage's module, with {} in place of the stage's name
     """
@@ -62,7 +62,7 @@ def notes_of(manifest: Mapping[str, Any], modules: str) -> list[str]:
 
 
 def digests_of(files: Iterable[str]) -> dict[str, str]:
-    """Name of each file → sha256 of its content. Raises BadInput for a file that cannot be read."""
+    """Return the SHA-256 of each file's content, by the file's name. Raises BadInput for a file that cannot be read."""
     found = {}
     for file in files:
         try:
@@ -76,14 +76,14 @@ def digests_of(files: Iterable[str]) -> dict[str, str]:
 
 
 def expect_same(files: Mapping[str, str]) -> None:
-    """Raise BadInput if a file has changed. files: name → earlier digest, from `digests_of`."""
+    """Raise BadInput if a file has changed; `files` maps names to earlier digests, from `digests_of`."""
     for file, digest in digests_of(files).items():
         if files[file] != digest:
             raise BadInput(f"{printable(file)} changed while the sweep ran: nothing of it is kept; run the sweep again")
 
 
 def _copied(folder: Path) -> str:
-    """Digest of a folder's copy of its configuration; '' without a copy."""
+    """Return the digest of a folder's copy of its configuration; '' without a copy."""
     path = folder / CONFIGURATION
     try:
         return store.file_digest(path) if path.is_file() else ""

@@ -1,4 +1,4 @@
-"""Digests of everything besides its point on which a row depends: contents of files, and the code that computes it.
+"""Compute digests of all that a row depends on besides its point: contents of files, and the code that computes it.
 
 The sources that a module uses are found without importing it, by searching texts for import statements (also inside
 functions), `#include`, and strings `"module:function"`, which name what is imported on use. A kernel's folder counts as
@@ -29,7 +29,7 @@ _IMPORT = re.compile(
 
 
 def file_digest(file: Path) -> str:
-    """sha256 of a file's contents. Raises BadInput if the file cannot be read."""
+    """Return the SHA-256 of a file's contents. Raises BadInput if the file cannot be read."""
     try:
         with file.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
@@ -39,12 +39,12 @@ def file_digest(file: Path) -> str:
 
 @cache
 def program_digest() -> str:
-    """sha256 of the whole program. Derived tables and pages take little time, and are made again after any change."""
+    """Return the SHA-256 of the whole program. Any change renews derived tables and pages, which take little time."""
     return digest_of_code(file for file in source_files() if file.startswith("torusweep/"))
 
 
 def digest_of_code(files: Iterable[str]) -> str:
-    """sha256 of sources and of their names within the packages; it does not depend on where these are installed."""
+    """Return the SHA-256 of sources and of their names within the packages, which do not depend on the installation."""
     digest = hashlib.sha256()
     for name in sorted(files):
         digest.update(f"{name}\0{file_digest(source_files()[name])}\0".encode())
@@ -52,7 +52,7 @@ def digest_of_code(files: Iterable[str]) -> str:
 
 
 def sources_of(module: str) -> set[str]:
-    """Names of all sources on which a module's results depend: its own, and those imported directly or indirectly."""
+    """Return the names of all sources on which a module's results depend: its own, and direct and indirect imports."""
     waiting, found = source_of(module), set[str]()
     while waiting:
         file = waiting.pop()
@@ -65,7 +65,7 @@ def sources_of(module: str) -> set[str]:
 
 @cache
 def imports_of(file: str) -> list[str]:
-    """Sources of our packages that a source imports or includes. They are found by text search, which is fast."""
+    """Return the sources of our packages that a source imports or includes. They are found by fast text search."""
     found: list[str] = []
     text = source_files()[file].read_text(encoding="utf-8")
     for package, names, module, header in _IMPORT.findall(text):
@@ -77,20 +77,20 @@ def imports_of(file: str) -> list[str]:
 
 
 def source_of(name: str) -> list[str]:
-    """Name of the source of a module, in a list; [] for a module that is not in our packages."""
+    """Return the name of a module's source, in a list; [] for a module that is not in our packages."""
     path = name.replace(".", "/")
     return [file for file in (f"{path}.py", f"{path}/__init__.py") if file in source_files()]
 
 
 @cache
 def _within(start: str) -> list[str]:
-    """Names of the sources that begin with a text."""
+    """Return the names of the sources that begin with a text."""
     return [file for file in source_files() if file.startswith(start)]
 
 
 @cache
 def source_files() -> dict[str, Path]:
-    """All source files of our packages: name, which begins with the package → path."""
+    """Return the paths of all source files of our packages, by names that begin with the package."""
     return {
         file.relative_to(root).as_posix(): file
         for package, root in _ROOTS.items()

@@ -1,4 +1,4 @@
-"""The schema of manifest.json. Every manifest is validated when it is read, because results folders are shared."""
+"""Define the schema of manifest.json. Every manifest is validated when it is read, as results folders are shared."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ShardEntry(Software):
 
 
 class Failure(_Strict):
-    """A point that failed, and therefore has no row. point: the request in words."""
+    """A point that failed, and therefore has no row; `point` is the request in words."""
 
     stage: Name
     topology: str
@@ -58,7 +58,7 @@ class Failure(_Strict):
 
 
 class Configuration(_Strict):
-    """The configuration of the sweep. files: path of each file that the configuration names → digest of the file."""
+    """The configuration of the sweep; `files` maps the path of each file that it names to the file's digest."""
 
     sha256: str = ""
     text: str = ""
@@ -66,7 +66,7 @@ class Configuration(_Strict):
 
 
 class Manifest(_Strict):
-    """Contents of manifest.json. stage: name → digest of the stage's code. notes: see torusweep.sweeps.left_out."""
+    """The contents of manifest.json. `stage` maps stages to digests of their code; notes: torusweep.sweeps.left_out."""
 
     sweep: str = "networks"
     description: str = ""

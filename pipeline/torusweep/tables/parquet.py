@@ -1,6 +1,6 @@
-"""Write and read tables as Parquet files. Equal rows give equal bytes, and rows can be read selectively.
+"""Write and read tables as Parquet files. Equal rows give equal bytes, and single parts of a file can be read.
 
-Tables and matrices of users (CSV or Parquet) are read with limits on memory, and refused with an error of one line.
+Users' tables and matrices (CSV or Parquet) are read within a limit on memory. Errors are one line.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ COPIES = 3  # number of copies of a Parquet file's numbers that are in memory at
 
 
 class Streamed(NamedTuple):
-    """A table whose rows are made while it is written: its schema, and parts of any number of rows."""
+    """A table whose rows are made while it is written: its schema, and parts with any number of rows."""
 
     schema: pa.Schema
     parts: Iterable[pa.Table]
 
 
 def parquet(table: pa.Table | Streamed, metadata: dict[str, str]) -> bytes:
-    """The bytes of a Parquet file with a table. They do not depend on how the rows are divided into parts or chunks."""
+    """Return a table as the bytes of a Parquet file. They do not depend on the division into parts or chunks."""
     sink = pa.BufferOutputStream()
     write_parquet(sink, table, metadata)
     return sink.getvalue().to_pybytes()
@@ -58,7 +58,7 @@ def write_parquet(sink: Any, table: pa.Table | Streamed, metadata: dict[str, str
 
 
 def row_groups(empty: pa.Table, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Yield the rows of all parts in tables of ROW_GROUP rows, each a copy; if there are none, a table without rows."""
+    """Yield the rows of all parts in tables of ROW_GROUP rows, each a copy; without rows, one empty table."""
     left, written = empty, False
     for part in parts:
         whole = pa.concat_tables([left, part.replace_schema_metadata(empty.schema.metadata)])
@@ -73,7 +73,7 @@ def row_groups(empty: pa.Table, parts: Iterable[pa.Table]) -> Iterator[pa.Table]
 
 @contextlib.contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Turn errors of reading a table into BadInput, for a file that was altered together with its manifest."""
+    """Turn errors of reading a table into BadInput, since the file and its manifest may both have been altered."""
     try:
         yield
     except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # UnicodeDecodeError: columns' names not in UTF-8
@@ -83,7 +83,8 @@ def readable(path: Path) -> Iterator[None]:
 class TableFile:
     """A table in a Parquet file, of which only the requested parts are read. Methods raise BadInput if it is damaged.
 
-    file: the file's bytes, or its path; path: the file's name in error messages
+    file  the file's bytes, or its path
+    path  the file's name in error messages
     """
 
     def __init__(self, file: bytes | Path, path: Path = Path("the table")) -> None:
@@ -113,7 +114,7 @@ class TableFile:
                     raise BadInput(f"{self._path}: column {name}: {got}; run the sweep again ('torusweep run CONFIG')")
 
     def groups(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield all rows, one row group at a time. columns: names of columns to read; None for all."""
+        """Yield all rows, one row group at a time, with the named `columns`, or all if None."""
         file = self._file
         for number in range(file.num_row_groups):
             with readable(self._path):
@@ -139,26 +140,26 @@ class TableFile:
 
 
 def valid(rows: pa.Table) -> pa.Table:
-    """Return the rows. Raises pyarrow.ArrowInvalid for texts that are not UTF-8, which Arrow reads without an error."""
+    """Return the rows. Raises pyarrow.ArrowInvalid for texts that are not UTF-8, because Arrow reads them unchecked."""
     rows.validate(full=True)
     return rows
 
 
 def arrow_places(places: np.ndarray) -> Any:
-    """Convert int64[…] to an Arrow array, without `pa.array`, which would import pandas (a third of a second)."""
+    """Convert int64[…] to an Arrow array. `pa.array` is avoided, as it imports pandas (a third of a second)."""
     content = np.ascontiguousarray(places, np.int64)
     return pa.Array.from_buffers(pa.int64(), len(content), [None, pa.py_buffer(content.tobytes())])
 
 
 def parquet_file(file: Path | bytes | pa.Buffer) -> pq.ParquetFile:
-    """Open a Parquet file given by its path or bytes. Checksums of its pages are verified. Bytes are copied."""
+    """Open a Parquet file by its path or bytes. Checksums of pages are verified on reading. Bytes are copied."""
     content = arrow_buffer(file) if isinstance(file, bytes) else file
     source = content if isinstance(content, Path) else pa.BufferReader(content)
     return pq.ParquetFile(source, page_checksum_verification=True)
 
 
 def parquet_writer(sink: Any, schema: pa.Schema, level: int | None = None) -> pq.ParquetWriter:
-    """Make a writer of row groups. level: compression level of zstd; None for Arrow's default, which is fast.
+    """Make a writer of row groups, with a compression level of zstd; by default Arrow's own level, which is fast.
 
     Columns that are `stored` by place have the first bytes of all their numbers, then the second bytes, and so on. This
     takes a quarter less space if hardly any number occurs twice.
@@ -191,7 +192,7 @@ def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> 
 
     memory     bytes of memory that its rows may take; a few kilobytes can contain billions of equal rows
     most_rows  greatest number of rows; None for any number
-    Raises Refused for more rows or memory, and ValueError for a file that is damaged, no Parquet, or crashes a reader.
+    Raises Refused for more rows or memory, and ValueError for a damaged file, another format, or a reader's crash.
     """
     given = {"memory": memory, "most_rows": most_rows}
     found = apart("torusweep.tables.parquet:decoded", given, content, memory=COPIES * memory, seconds=MOST_SECONDS)
@@ -203,7 +204,7 @@ def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> 
 def decoded(content: bytes, *, memory: int, most_rows: int | None) -> Sent:
     """Read a user's Parquet file in the process of `foreign_table`. Texts are only decoded after counting their bytes.
 
-    Raises Refused where `foreign_table` does, and pyarrow.ArrowException, OSError or ValueError for another file.
+    Raises Refused where `foreign_table` does, and pyarrow.ArrowException, OSError or ValueError for an invalid file.
     """
     about = pq.read_metadata(pa.BufferReader(content))
     if most_rows is not None and about.num_rows > most_rows:
@@ -234,7 +235,7 @@ def decoded(content: bytes, *, memory: int, most_rows: int | None) -> Sent:
 
 
 def _bytes_of(column: pa.ChunkedArray[Any]) -> int:
-    """Number of bytes of a column's values if each is written out; values of a dictionary count once for each row."""
+    """Return the bytes of a column's values, where a value of a dictionary counts once for each row that has it."""
     if not pa.types.is_dictionary(column.type):
         return int(column.nbytes)
     kind = column.type.value_type
@@ -260,12 +261,12 @@ def read_rows(content: bytes | Any, *, checked: bool = False, where: Mapping[str
 
 
 def stored_schema(content: bytes) -> pa.Schema:
-    """Schema of the Parquet file with this content."""
+    """Return the schema of the Parquet file with this content."""
     return pq.read_schema(pa.BufferReader(arrow_buffer(content)))
 
 
 def spans(file: pq.ParquetFile, group: int, columns: Sequence[str]) -> list[tuple[int, int]]:
-    """(begin, end) of the bytes of the named columns in a row group, in order; ranges close together are combined."""
+    """Return (begin, end) of the bytes of the named columns in a row group, in order; near ranges are combined."""
     about, found = file.metadata.row_group(group), list[tuple[int, int]]()
     chunks = [about.column(number) for number in range(about.num_columns)]
     wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
@@ -278,7 +279,7 @@ def spans(file: pq.ParquetFile, group: int, columns: Sequence[str]) -> list[tupl
 
 
 def may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool:
-    """Whether a row group may have rows with these values, by the least and greatest values of its columns."""
+    """Return whether a row group may have rows with these values, by the minima and maxima of its columns."""
     columns = [file.metadata.row_group(group).column(number) for number in range(file.metadata.num_columns)]
     bounds: dict[str, Any] = {column.path_in_schema: column.statistics for column in columns}
     known = [(bounds[name], value) for name, value in where.items() if bounds[name] and bounds[name].has_min_max]
@@ -324,9 +325,9 @@ def read_foreign(
 def content_of(path: Path, *, what: str, most_bytes: int, remedy: str, where: str = "") -> bytes:
     """Read the bytes of a file.
 
-    what        kind of file that is expected, for error messages: "a GOAL schedule"
+    what        kind of file that is expected, for error messages, such as "a GOAL schedule"
     most_bytes  greatest size of the file
-    remedy      remedy for a larger file, with its separator: "; list fewer messages"
+    remedy      remedy for a larger file, after a separator, such as "; list fewer messages"
     where       beginning of error messages: the file's name and a colon, or ""
 
     Raises BadInput if the file cannot be read, and Refused if it is too large.
@@ -345,7 +346,7 @@ def content_of(path: Path, *, what: str, most_bytes: int, remedy: str, where: st
 
 
 def numbers(column: pa.ChunkedArray[Any], name: str, kind: pa.DataType) -> np.ndarray:
-    """int64[rows] or float64[rows]: the values of a column. Raises BadInput, with its name, for nulls and others."""
+    """int64[rows] or float64[rows]: the values of a column. Raises BadInput with `name` for null or invalid values."""
     if column.null_count:
         raise BadInput(f"{name}: expected a number in every row, got {counted(column.null_count, 'row')} without")
     try:
@@ -357,7 +358,7 @@ def numbers(column: pa.ChunkedArray[Any], name: str, kind: pa.DataType) -> np.nd
 
 
 def expect_valid(name: str, is_valid: np.ndarray, values: np.ndarray, what: str) -> None:
-    """Raise BadInput for the first value of a column or matrix that is not valid; `what` is expected instead."""
+    """Raise BadInput for the first invalid value of a column or matrix; `what` says what was expected."""
     if not is_valid.all():
         place = np.unravel_index(np.argmin(is_valid), is_valid.shape)
         words = ", ".join(f"{what} {at + 1}" for what, at in zip(("row", "column"), place))
@@ -387,6 +388,6 @@ def _is_number(text: str) -> bool:
 
 
 def _with_valid_names(table: pa.Table) -> pa.Table:
-    """Return the table. Raises ValueError if the name of a column is not UTF-8, which Arrow notices only on access."""
+    """Return the table. Raises ValueError if a column's name is not UTF-8, which Arrow would notice only on access."""
     _ = table.column_names
     return table

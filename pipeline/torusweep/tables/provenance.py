@@ -1,4 +1,4 @@
-"""Versions of the software that made a result, and locks on results folders.
+"""Record the versions of the software that made a result, and lock results folders.
 
 Only one run at a time may use a results folder. A second run is refused with the name of the first.
 """
@@ -44,7 +44,7 @@ FOLDERS = "shards", "figures", "parts", "logs", "benchmarks"  # folders inside a
 
 @cache
 def software() -> dict[str, Any]:
-    """Versions of torusweep, Python and the packages that compute results; `commit` is '' outside a git clone."""
+    """Return versions of torusweep, Python and the packages that compute results; `commit` is '' outside a clone."""
     packages = {}
     for name in PACKAGES:
         try:
@@ -55,7 +55,7 @@ def software() -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """Commit of the git clone that contains this file, with + if files differ from the commit; '' without a clone."""
+    """Return the commit of the git clone with this file, and + if files differ from the commit; '' without a clone."""
     if not (ROOT / ".git").exists() or SOURCES != ROOT / "pipeline":  # installed inside another project's folder
         return ""
     try:
@@ -73,9 +73,9 @@ def _commit() -> str:
 
 @contextlib.contextmanager
 def hold(path: Path) -> Iterator[None]:
-    """Hold a lock file for a `with` block, and write into the file who holds the lock.
+    """Hold a lock file for a `with` block, and write the holder's name into the file.
 
-    The operating system releases the lock whenever its holder ends, so a file that is left over locks nothing.
+    The operating system releases the lock when its holder ends, so a leftover file locks nothing.
     Raises BadInput at once, with the name of the holder, if another process holds the lock.
     """
     with open_for_writing(path) as file:
@@ -109,14 +109,14 @@ def hold(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def wait_for(path: Path) -> Iterator[None]:
-    """Wait for a lock that others hold only briefly, such as the manifest's, and hold it for a `with` block."""
+    """Wait for a lock that is held only briefly, such as the manifest's, and hold it for a `with` block."""
     with open_for_writing(path) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def holder(path: Path) -> dict[str, Any] | None:
-    """Who holds a lock file, or the lock file of a part (`…-NAME`): {} if not yet written, None if nobody does."""
+    """Return who holds a lock file or a part's lock file (`…-NAME`): {} if not yet written, None if nobody does."""
     for place in [path, *path.parent.glob(f"{path.name}-*")]:
         with contextlib.suppress(OSError), place.open("r") as file:
             try:
@@ -130,7 +130,7 @@ def holder(path: Path) -> dict[str, Any] | None:
 
 
 def describe_holder(path: Path) -> str:
-    """Who holds a lock file, in words."""
+    """Return the holder of a lock file, in words."""
     who = holder(path)
     if not who:
         return "another run"

@@ -1,6 +1,6 @@
 """Rows of a table, which become Python records only when they are needed.
 
-A table of a million rows takes gigabytes as records, and half a gigabyte as Arrow arrays. Its readers need a few
+A table of a million rows takes gigabytes as records, and half a gigabyte as Arrow arrays. Readers of a table need few
 columns and some thousand rows, so only these parts of the file are read.
 """
 
@@ -77,7 +77,7 @@ class StoredRows(Sequence[Record]):
         return self.records()
 
     def records(self) -> list[Record]:
-        """All selected rows as Python records."""
+        """Return all selected rows as Python records."""
         if not isinstance(self._source, TableFile):
             source = self._source
             return list(source) if self._places is None else [source[at] for at in self._places.tolist()]
@@ -92,7 +92,7 @@ class StoredRows(Sequence[Record]):
         return StoredRows(self._source, places if self._places is None else self._places[places])
 
     def column(self, name: str) -> Any:
-        """A column of the selected rows, as an Arrow array."""
+        """Return a column of the selected rows, as an Arrow array."""
         if not isinstance(self._source, TableFile):
             return pa.array([record.get(name) for record in self.records()])
         whole = self._source.read([name]).column(0)
@@ -111,7 +111,7 @@ class StoredRows(Sequence[Record]):
         return self.at(np.flatnonzero(numbers(pc.is_in(column, pc.cast(wanted, column.type)))))
 
     def groups(self, name: str) -> dict[Any, StoredRows]:
-        """Value of a column → rows with this value, in the order in which the values first occur."""
+        """Return, for each value of a column, the rows with this value; values are in order of first occurrence."""
         encoded = _whole(self.column(name)).dictionary_encode()
         number, values = _places(encoded.indices), encoded.dictionary.to_pylist()
         if len(values) == 1:
@@ -145,6 +145,6 @@ Tables: TypeAlias = Mapping[str, Sequence[Record]]  # name → rows of a table; 
 
 
 def stored_rows(tables: Tables, name: str) -> StoredRows:
-    """The rows of the named table; no rows if the table is absent."""
+    """Return the rows of the named table; no rows if the table is absent."""
     found = tables.get(name, ())
     return found if isinstance(found, StoredRows) else StoredRows(found)

@@ -1,4 +1,4 @@
-"""Shards, which are files with the rows of finished points. The name of a shard is the digest of its content."""
+"""Store rows of finished points in shards, which are files. The name of a shard is the digest of its content."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PIECE = np.dtype([(name, np.int64) for name in ("group", "place", "shard", "firs
 
 
 class Shard(NamedTuple):
-    """An undamaged shard, whose rows stay in its file. `origin` is how, where and when its rows were computed.
+    """An undamaged shard, whose rows stay in its file. `origin` says how, where and when its rows were computed.
 
     Successive rows with the same key and member form a run. Runs of a key whose members follow each other and have
     equally many rows form an interval; a shard has I intervals.
@@ -65,7 +65,7 @@ class Shard(NamedTuple):
 
     @property
     def row_count(self) -> int:
-        """Number of the shard's rows."""
+        """The number of the shard's rows."""
         return int(self.begin[-1])
 
     @property
@@ -83,7 +83,7 @@ class Shards(NamedTuple):
 
 
 def shard_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema of a stage's shards: each row's key and member, then the table's columns.
+    """Return the schema of a stage's shards: each row's key and member, then the table's columns.
 
     key     key of the row's point
     member  which of the point's networks: its seed, if they differ in their seeds; 0 if there is only one
@@ -92,7 +92,7 @@ def shard_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def publish_shard(folder: Path, rows: pa.Table, origin: dict[str, Any]) -> str:
-    """Publish rows of finished points as a shard. rows: see `shard_schema`. Returns the shard's digest."""
+    """Publish rows of finished points (`shard_schema`) as a shard. Returns the shard's digest."""
     content = parquet(rows, {"origin": json.dumps(origin, sort_keys=True)})
     name = digest(content)
     publish(folder / "shards" / f"{name}.parquet", content)
@@ -141,7 +141,7 @@ def read_shards(folder: Path, stage: str, schema: pa.Schema, keys: Set[str] | No
 
 
 def _lacks(path: Path, stage: str, keys: Set[str]) -> bool:
-    """Whether a file is a shard of another stage, or has none of these keys. Only footer and keys are read."""
+    """Return whether a file is a shard of another stage, or has none of these keys. Only footer and keys are read."""
     try:
         with parquet_file(path) as opened:
             if json.loads((opened.schema_arrow.metadata or {})[b"origin"]).get("stage", stage) != stage:
@@ -178,7 +178,7 @@ class Assembled(NamedTuple):
 
 
 def members_of(shards: Iterable[Shard]) -> Members:
-    """The members that have rows in the shards, as intervals, which may overlap."""
+    """Return the members that have rows in the shards, as intervals, which may overlap."""
     found: dict[str, list[tuple[int, int]]] = {}
     for shard in shards:
         for key, first, count in zip(shard.key.tolist(), shard.first.tolist(), shard.count.tolist()):
@@ -187,7 +187,7 @@ def members_of(shards: Iterable[Shard]) -> Members:
 
 
 def missing(wanted: RowRange, members: Members) -> list[tuple[int, int]]:
-    """(first, last) of each interval of wanted members that have no rows."""
+    """Return (first, last) of each interval of wanted members that have no rows."""
     gaps, begin = [], wanted.first
     for first, last in members.get(wanted.key, ()):
         if first > wanted.last:
@@ -201,7 +201,7 @@ def missing(wanted: RowRange, members: Members) -> list[tuple[int, int]]:
 def finished(
     shards: Sequence[Shard], wanted: Sequence[RowRange], schema: pa.Schema, groups: Sequence[int] | None = None
 ) -> Assembled:
-    """Collect the wanted rows of shards. If several shards have rows of a member, those of the first shard are taken.
+    """Collect the wanted rows of shards. If several shards have rows of a member, the first shard's are taken.
 
     wanted   intervals, which do not overlap within a key
     schema   schema of the stage's table
@@ -219,7 +219,7 @@ def finished(
 
 
 def _begins(*columns: np.ndarray) -> np.ndarray:
-    """bool[rows]: whether a row differs from the one before it in one of the columns, int64[rows]."""
+    """bool[rows]: whether a row differs from the previous row in one of the columns, int64[rows]."""
     return np.append(True, np.any([np.diff(column) != 0 for column in columns], axis=0))[: len(columns[0])]
 
 
@@ -254,7 +254,7 @@ def _tables(shards: Sequence[Shard], blocks: Iterable[np.ndarray], schema: pa.Sc
 def _gathered(
     shard: np.ndarray, row: np.ndarray, edges: Callable[[int], np.ndarray], group_of: Callable[[int, int], pa.Table]
 ) -> pa.Table:
-    """Read single rows, given by their shard (int64[…]) and their number in it (`row`, int64[…]), in this order."""
+    """Read single rows in the given order, by shard (`shard`, int64[…]) and row number in it (`row`, int64[…])."""
     parts, place, before = [], np.empty(len(row), np.int64), 0
     for number in np.unique(shard):
         here = np.flatnonzero(shard == number)
@@ -269,7 +269,7 @@ def _gathered(
 
 
 def _taken(rows: pa.Table, order: np.ndarray) -> pa.Table:
-    """The rows in a given order, int64[…]. Successive rows, which are frequent, become slices, which take no memory."""
+    """Return the rows in a given order, int64[…]. Successive rows, which are frequent, are slices without a copy."""
     begins = np.flatnonzero(np.append(True, np.diff(order) != 1))[: len(order)]
     if len(begins) * LEAST_SLICE <= len(order):
         ends = [*begins[1:], len(order)]
@@ -279,7 +279,7 @@ def _taken(rows: pa.Table, order: np.ndarray) -> pa.Table:
 
 
 def _pieces(shards: Sequence[Shard], wanted: Sequence[RowRange], groups: np.ndarray) -> np.ndarray:
-    """The parts of shards' intervals that are wanted: PIECE[…], in the order of groups and of first members.
+    """Return the parts of shards' intervals that are wanted: PIECE[…], in the order of groups and of first members.
 
     groups  int64[wanted]: group of each wanted interval
     """
@@ -311,13 +311,13 @@ def _pieces(shards: Sequence[Shard], wanted: Sequence[RowRange], groups: np.ndar
 
 
 def _spread(begin: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """int64[…] twice: index of each interval, and each number in it, for intervals given by begin and count."""
+    """Expand intervals, given by begin and count, to int64[…] twice: each interval's index, and each number in it."""
     owner = np.repeat(np.arange(len(count)), count)
     return owner, np.arange(len(owner)) + (begin - np.cumsum(count) + count)[owner]
 
 
 def _runs(pieces: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield pieces (in the order of `_pieces`) member by member, each from the first shard that has it.
+    """Yield pieces (in the order of `_pieces`) member by member, each from the first shard that has the member.
 
     Yields PIECE[…], of one member each, in the order of `finished`; about BLOCK members at a time, never none.
     """

@@ -1,4 +1,4 @@
-"""Files of a results folder, which are published atomically and verified by their digests.
+"""Publish the files of a results folder atomically, and verify them by their digests.
 
     results/<sweep>/
       points.parquet                 the points that the sweep requests
@@ -43,19 +43,19 @@ TEMPORARY = ".writing-"
 
 
 class CannotWrite(BadInput):
-    """A file cannot be written: the disk is full, or the folder is not writable. Earlier files are not harmed."""
+    """An error: a file cannot be written, on a full disk or in a protected folder. Earlier files are not harmed."""
 
 
 # --- files -------------------------------------------------------------------------------------
 
 
 def publish(path: Path, content: bytes) -> None:
-    """Write a file atomically and durably. Raises CannotWrite; no partial file is left then."""
+    """Write a file atomically and durably. Raises CannotWrite, and then leaves no partial file."""
     _publish(path, lambda file: file.write(content), len(content))
 
 
 def _publish(path: Path, write: Callable[[Any], Any], size: int | None = None) -> Any:
-    """Publish a file as `publish` does, but let a function write it. Returns the function's result."""
+    """Publish a file like `publish`, with content that the function `write` writes. Returns the function's result."""
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def _publish(path: Path, write: Callable[[Any], Any], size: int | None = None) -
 
 
 def check_room(folder: Path, needed: int, what: str) -> None:
-    """Raise Refused if the disk lacks room for the `needed` bytes of `what` in a folder, minus what the folder has."""
+    """Raise Refused if the disk lacks room for `what`, which takes `needed` bytes less what the folder has already."""
     there = folder
     while not there.exists():
         there = there.parent
@@ -93,7 +93,7 @@ def check_room(folder: Path, needed: int, what: str) -> None:
 
 
 def clean(folder: Path) -> int:
-    """Remove incomplete files of runs that died. Returns their number. The caller must hold the folder's lock."""
+    """Remove incomplete files of runs that died, and return how many. The caller must hold the folder's lock."""
     leftovers = [*folder.glob(f"{TEMPORARY}*"), *folder.glob(f"shards/{TEMPORARY}*")]
     for leftover in leftovers:
         leftover.unlink(missing_ok=True)
@@ -105,7 +105,7 @@ def digest(content: bytes) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """The `digest` of a file's content, computed without reading all of it into memory."""
+    """Return the `digest` of a file's content, without reading all of it into memory."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -159,7 +159,7 @@ def _enter_table(folder: Path, name: str, digest: str, rows: int, config: str | 
 
 
 def footer_digest(path: Path) -> str:
-    """sha256 of a Parquet file's footer, which has the places and ranges of its values; '' for another file."""
+    """Return the SHA-256 of a Parquet file's footer, with the places and ranges of its values; '' for other files."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 8))
@@ -211,7 +211,7 @@ def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, boo
 
 
 def manifest_of(folder: Path, config: str | None) -> dict[str, Any]:
-    """The manifest of a folder. config: digest of the configuration that it must have, else BadInput; None for any."""
+    """Return a folder's manifest. Raises BadInput unless its configuration has the digest `config`; None allows any."""
     manifest = read_manifest(folder)
     if config is not None and manifest.get("config", {}).get("sha256") != config:
         raise BadInput(
@@ -223,7 +223,7 @@ def manifest_of(folder: Path, config: str | None) -> dict[str, Any]:
 def amend_manifest(
     folder: Path, stage: str, code: str, part: dict[str, list[dict[str, Any]]], *, config: str | None = None
 ) -> None:
-    """Enter the results of a stage into the manifest. They replace the stage's earlier entries.
+    """Enter the results of a stage into the manifest, in place of the stage's earlier entries.
 
     code, part   digest of the stage's code, and lists of its shards and failures
     config       digest of the configuration that requests the stage, as for `manifest_of`
@@ -264,7 +264,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
     """Read a published table, verified by the digest in its manifest.
 
-    where    column → whole number: only rows with this number are read; None for all rows
+    where    column → whole number, to read only rows with this number; None for all rows
     Raises BadInput with the file's name if it is missing or was altered.
     """
     path = Path(path)
@@ -284,7 +284,7 @@ def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
 
 
 def _foot(path: Path) -> str:
-    """Digest of a large table's footer, from the manifest; '' if there is none, or for a small table."""
+    """Return the digest of a large table's footer, from the manifest; '' for a small table, or without a digest."""
     if not path.is_file() or path.stat().st_size < LARGE:
         return ""
     return str(read_manifest(path.parent)["tables"].get(path.stem, {}).get("footer_sha256", ""))
@@ -314,7 +314,7 @@ def open_file(path: Path, schema: pa.Schema) -> TableFile:
 
 
 def _expect_columns(path: Path, there: pa.Schema, schema: pa.Schema | None = None) -> None:
-    """Raise BadInput if a table has two columns of one name, or not the schema's columns with their types."""
+    """Raise BadInput if two columns of a table have one name, or if it lacks the schema's columns and types."""
     again = "run the sweep again ('torusweep run CONFIG')"
     names = set(there.names)
     if len(names) < len(there.names):
@@ -329,7 +329,7 @@ def _expect_columns(path: Path, there: pa.Schema, schema: pa.Schema | None = Non
 
 
 def check_tables(folder: Path) -> None:
-    """Raise BadInput, with the name of the first such table, if a table of a finished run is missing or was altered."""
+    """Raise BadInput for the first table of a finished run that is missing or was altered."""
     manifest = read_manifest(folder)
     for name in manifest.get("tables", {}):
         path = folder / f"{name}.parquet"
@@ -341,7 +341,7 @@ def check_tables(folder: Path) -> None:
 
 
 def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
-    """Read a table's file. Raises BadInput unless its digest is that in the manifest."""
+    """Read a table's file. Raises BadInput unless it has the digest in the manifest."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -351,13 +351,13 @@ def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
 
 
 def read_table(path: Path) -> tuple[bytes, int]:
-    """(bytes of a published table's file, number of rows). Raises BadInput where `open_table` does."""
+    """Return (bytes of a published table's file, number of rows). Raises BadInput where `open_table` does."""
     manifest = read_manifest(path.parent)
     return _whole(path, lambda: manifest), int(manifest["tables"][path.stem]["rows"])
 
 
 def _expect(path: Path, found: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A table's entry in its manifest. Raises BadInput without an entry, or if its digest is not `found`."""
+    """Return a table's entry in the manifest. Raises BadInput if there is none, or if its digest is not `found`."""
     entry = manifest.get("tables", {}).get(path.stem)
     if not isinstance(entry, dict):
         raise BadInput(f"{path} is not in its manifest: delete it and run the sweep again")

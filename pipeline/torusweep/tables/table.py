@@ -1,4 +1,4 @@
-"""Declarations of tables: rows and columns, which columns distinguish a network's rows, and which row is its best.
+"""Declare tables: their rows and columns, the columns that distinguish a network's rows, and which row is its best.
 
 A question declares its tables once, in its columns.py; `torusweep.all_columns` lists all. Queries, plots, fronts, the
 page and comparisons use the declarations.
@@ -13,7 +13,7 @@ from torusweep.tables.columns import Column
 
 
 def quoted(text: object) -> str:
-    """A text as a quoted string in SQL."""
+    """Return a text as a quoted string in SQL."""
     return "'" + str(text).replace("'", "''") + "'"
 
 
@@ -32,14 +32,14 @@ class By(NamedTuple):
 
     @property
     def sql(self) -> str:
-        """The term for SQL's ORDER BY."""
+        """The term for ORDER BY in SQL."""
         value = self.column if self.digits is None else f"round({self.column}, {self.digits})"
         if self.first is not ...:
             return f"{value} IS DISTINCT FROM {'NULL' if self.first is None else quoted(self.first)}"
         return f"{value}{' DESC' if self.most else ''} NULLS LAST"
 
     def key(self, row: Mapping[str, Any]) -> tuple[bool, Any]:
-        """The sort key of a row for Python."""
+        """Return the key by which Python sorts a row."""
         value = row[self.column]
         if self.first is not ...:
             return value != self.first, 0
@@ -77,20 +77,20 @@ class Declaration(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """Names of the table's columns."""
+        """The names of the table's columns."""
         return [column.name for column in self.columns]
 
     def best_first(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The sort key of a row for Python, by the order `best`."""
+        """Return the key by which Python sorts a row in the order `best`."""
         return tuple(term.key(row) for term in self.best)
 
     @property
     def usual_first(self) -> list[By]:
-        """The order `best`, but rows with the usual values of other columns come first."""
+        """The order `best`, except that rows with usual values of other columns come first."""
         others = {name: value for name, value in self.usual.items() if name not in {term.column for term in self.best}}
         return [*(term for name in others for term in (By(name, first=others[name]), By(name))), *self.best]
 
 
 def order(terms: Iterable[By]) -> str:
-    """The text for SQL's ORDER BY."""
+    """Return the text for ORDER BY in SQL."""
     return ", ".join(term.sql for term in terms)

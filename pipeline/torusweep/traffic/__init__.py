@@ -55,7 +55,7 @@ SYMMETRIC = ("uniform", "uniform_other", "all_to_all", "nearest_neighbour")
 
 @dataclass(frozen=True, eq=False)
 class GivenTraffic:
-    """A traffic matrix in memory, allowed wherever a spelling is: the name that tables show, and the matrix."""
+    """A traffic matrix in memory, with a name for tables; it may stand wherever a spelling may."""
 
     name: str
     traffic: Traffic
@@ -95,7 +95,7 @@ def canonical(spelling: str) -> str:
 
 
 def suits_by_plan(spelling: str, plan: Plan) -> bool:
-    """Whether a network's plan alone shows that a pattern suits it; False also if only its arrays can tell."""
+    """Return whether a network's plan alone shows that a pattern suits the network; False if only arrays can tell."""
     _, pattern, values = _resolve(spelling)
     return suits(pattern.__name__, values, plan)
 

@@ -53,10 +53,10 @@ SUITED: dict[str, Callable[[Plan, Values], bool]] = {
 
 
 def suits(pattern: str, values: Values, plan: Plan) -> bool:
-    """Whether a network's plan alone shows that a pattern suits the network, and that paths join all terminals.
+    """Return whether a network's plan alone shows that a pattern suits it, and that paths join all terminals.
 
     pattern   name of the pattern
-    values    values of those parameters that are given
-    False also if only the network's arrays can tell; then `torusweep.traffic.given.check_reach` decides.
+    values    values of the given parameters
+    Also returns False if only the network's arrays can tell; then `torusweep.traffic.given.check_reach` decides.
     """
     return plan.joined and not plan.hosts_end and pattern in SUITED and SUITED[pattern](plan, values)

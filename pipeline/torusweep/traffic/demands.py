@@ -1,4 +1,4 @@
-"""Traffic by a demand matrix, which is read from a file or given in memory."""
+"""Make traffic from a demand matrix, which is read from a file or given in memory."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def demand(topology: Topology, path: str) -> Traffic:
 def _of_noxim(path: Path) -> pa.Table | None:
     """Read Noxim's table of traffic, lines `source destination rate`, as columns; None for any other file.
 
-    The rate is in packets per cycle; if no line has a rate, all pairs have the same. A fourth number, for
+    The rate is in packets per cycle; if no line has a rate, all pairs have the same rate. A fourth number, for
     retransmissions, is ignored. Lines of seven numbers, for pairs that send only part of the time, are refused.
     Source: davidepatti/noxim, src/GlobalTrafficTable.cpp (load).
     """

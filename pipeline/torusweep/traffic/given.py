@@ -1,4 +1,4 @@
-"""Traffic given to the stages, as a spelling, or as a matrix in memory (`GivenTraffic`).
+"""Accept traffic from a caller as a spelling, or as a matrix in memory (`GivenTraffic`).
 
 The module also checks that paths join all terminals that send to each other, and removes traffic without a route.
 """
@@ -25,9 +25,9 @@ SHOWN = 5  # lost pairs that a row names
 
 
 def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
-    """Return a pattern's spelling as it is, and a matrix [T, T] (NumPy, SciPy, lists) as `GivenTraffic`.
+    """Return a pattern's spelling unchanged, and a matrix [T, T] (NumPy, SciPy, lists) as `GivenTraffic`.
 
-    Row s, column t of a matrix is the demand from s to t. Raises BadInput for any other type, or a wrong matrix.
+    Row s, column t of a matrix is the demand from s to t. Raises BadInput for any other type, or an invalid matrix.
     """
     if isinstance(traffic, str | GivenTraffic):
         return traffic
@@ -44,7 +44,7 @@ def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
 
 
 def check_reach(topology: Topology, pattern: str, demands: Traffic) -> None:
-    """Raise BadInput if the demands of a pattern are between parts of a network that are not joined both ways."""
+    """Raise BadInput if a pattern has demands between parts of a network that are not joined in both directions."""
     tail, head, _ = topology.arcs
     links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes, topology.nodes))
     parts, part = scipy.sparse.csgraph.connected_components(links, connection="strong")
@@ -64,9 +64,9 @@ class Lost(NamedTuple):
     """Pairs without a route, in fields that are also columns of tables.
 
     lost_pairs      number of ordered pairs of different terminals without a route
-    lost_share      share of these pairs in all such pairs
-    lost_traffic    share of the traffic between these pairs, which is not sent, in all traffic
-    lost_examples   the first such pairs of nodes, in words
+    lost_share      share of these pairs among all ordered pairs
+    lost_traffic    share of the traffic that is not sent, because it is between these pairs
+    lost_examples   the first lost pairs of nodes, in words
     """
 
     lost_pairs: int = 0
@@ -100,7 +100,7 @@ def delivered(topology: Topology, sent: Traffic, lost: np.ndarray, missing: np.n
 
     sent      traffic between terminals
     lost      int64[·], ascending, source · N + destination: pairs without a path, due to faults or non-forwarding hosts
-    missing   the same for pairs without a row in a user's table
+    missing   pairs without a row in a user's table, in the same form
 
     Other demands do not change. Raises BadInput if a pair that the table lacks has a demand, or if no traffic is left;
     Refused if there are too many pairs of terminals to write out.

@@ -1,4 +1,4 @@
-"""The traffic matrix, stored as a rank-one part and a sparse part."""
+"""Store a traffic matrix as a rank-one part and a sparse part."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class Traffic:
     def scaled_columns(self, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Return (float64[B], float64[T]), whose outer product is `columns`; None if there are no such factors.
 
-        The demand from source s to destination b is the product of the b-th and the s-th factor, to the bit; only a
-        terminal's demand to itself may differ. The factors exist if `own` has no other demands.
+        The demand from source s to destination b is the product of the b-th and the s-th factor, exact to the last bit;
+        only a terminal's demand to itself may differ. The factors exist if `own` has no other demands.
         """
         return (self.common[destinations], self.weight) if self._only_for_itself else None
 
@@ -79,7 +79,7 @@ class Traffic:
         return self.weight * self.common.sum() + (self.own.sum(axis=1) if self.own.nnz else 0.0)
 
     def most_sent(self) -> float:
-        """The largest demand that a source sends; exactly 1 if it is 1 up to rounding."""
+        """Return the largest demand that a source sends; exactly 1 if it is 1 up to rounding."""
         most = float(self.sent().max())
         return 1.0 if isclose(most, 1.0, rel_tol=1e-9) else most
 
@@ -88,11 +88,11 @@ class Traffic:
         return self.weight.sum() * self.common + (self.own.sum(axis=0) if self.own.nnz else 0.0)
 
     def exactly_sent(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (sums of `rows` float64[T], their rounding errors float64[T]), as torusweep_kernels.sums has them."""
+        """Return (sums of `rows`, their rounding errors), float64[T] each, in the form of torusweep_kernels.sums."""
         return _exact_row_sums(self.weight, self.common, self.own)
 
     def exactly_received(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (sums of `columns` float64[T], their rounding errors float64[T])."""
+        """Return (sums of `columns`, their rounding errors), float64[T] each."""
         return _exact_row_sums(self.common, self.weight, self._transposed)
 
     def at_nodes(self, terminals: np.ndarray, nodes: int) -> Traffic:
@@ -136,7 +136,10 @@ class Phase(NamedTuple):
 
 
 def combine_phases(phases: Sequence[Phase]) -> Traffic:
-    """Traffic of consecutive phases: the mean of their matrices, which only have a part `own`, weighted by volume."""
+    """Return the traffic of consecutive phases: the mean of their matrices, weighted by volume.
+
+    The matrices must have only a part `own`.
+    """
     total = sum(phase.volume for phase in phases)
     first, *others = (phase.traffic.own * (phase.volume / total) for phase in phases)
     weight, common = phases[0].traffic.weight, phases[0].traffic.common
@@ -144,13 +147,13 @@ def combine_phases(phases: Sequence[Phase]) -> Traffic:
 
 
 def same_from_all(common: np.ndarray, *, symmetric: bool = False) -> Traffic:
-    """Traffic in which every source has the same demands, common float64[T]."""
+    """Return traffic in which every source has the same demands, `common` float64[T]."""
     terminals = len(common)
     return Traffic(np.ones(terminals), common, scipy.sparse.csr_array((terminals, terminals)), symmetric)
 
 
 def all_but_self(terminals: int) -> Traffic:
-    """Traffic in which every source sends equally to all other terminals."""
+    """Return traffic in which every source sends equally to all other terminals."""
     share = 1 / (terminals - 1)
     return Traffic(
         np.ones(terminals),
@@ -161,7 +164,7 @@ def all_but_self(terminals: int) -> Traffic:
 
 
 def permutation(destination: np.ndarray) -> Traffic:
-    """Traffic in which terminal s sends everything to destination[s], int[T]."""
+    """Return traffic in which terminal s sends everything to destination[s], int[T]."""
     terminals = len(destination)
     return from_pairs(
         scipy.sparse.csr_array(
@@ -171,7 +174,7 @@ def permutation(destination: np.ndarray) -> Traffic:
 
 
 def from_pairs(own: scipy.sparse.csr_array, *, symmetric: bool = False) -> Traffic:
-    """Traffic with the demands own, float64[T, T] sparse, scaled to a mean row sum of 1."""
+    """Return traffic with the demands `own`, float64[T, T] sparse, scaled to a mean row sum of 1."""
     terminals = own.shape[0]
     return Traffic(
         np.ones(terminals), np.zeros(terminals), scipy.sparse.csr_array(own * (terminals / own.sum())), symmetric
@@ -187,7 +190,7 @@ def _add_sparse(dense: np.ndarray, sparse: scipy.sparse.csr_array) -> np.ndarray
 def _exact_row_sums(
     weight: np.ndarray, common: np.ndarray, own: scipy.sparse.csr_array
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sum over each row of the rounded weight[s] · common[t] + own[s, t], and each sum's rounding error."""
+    """Return (sums, their rounding errors) of rows, where weight[s] · common[t] is rounded before `own` is added."""
     high, low = np.zeros((2, len(weight)))
     factors, which = np.unique(weight, return_inverse=True)
     for number, factor in enumerate(factors.tolist()):

@@ -4,7 +4,7 @@ Some patterns add a constant to each digit of a node's address, modulo the radic
 pattern is random.
 
 Others permute the bits of a terminal's number: each bit of the destination's number is a bit of the source's number,
-or its inverse (Dally & Towles 2004, Table 3.1). In numbers x varies fastest, which matters if sides are unequal.
+or the inverse of a bit (Dally & Towles 2004, Table 3.1). x varies fastest in numbers, which matters on unequal sides.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def transpose(topology: Topology) -> Traffic:
 
 
 def _bits(topology: Topology, reason: str = POWER_OF_2) -> int:
-    """Number of bits of a terminal's number. Raises BadInput unless the number of terminals is a power of 2."""
+    """Return the number of bits of terminals' numbers. Raises BadInput unless terminals number a power of 2."""
     terminals = len(topology.terminals)
     is_power_of_2 = terminals > 1 and terminals & (terminals - 1) == 0
     require(is_power_of_2, "terminals", terminals, "a power of 2", reason)
@@ -79,7 +79,7 @@ def _bits(topology: Topology, reason: str = POWER_OF_2) -> int:
 
 
 def _permute_bits(sources: Sequence[int]) -> Traffic:
-    """Permutation in which bit i of the destination's number is bit sources[i] of the source's number."""
+    """Return the permutation in which bit i of the destination's number is bit sources[i] of the source's number."""
     number = np.arange(1 << len(sources))
     destination = np.zeros_like(number)
     for i, source in enumerate(sources):
@@ -127,7 +127,7 @@ def _sides(topology: Topology) -> Sequence[int]:
 
 
 def _shift(topology: Topology, shift: Sequence[int]) -> Traffic:
-    """Permutation from each terminal of a node to the corresponding terminal of the node at the shifted address."""
+    """Return the permutation from each node's terminals to the same terminals of the node at the shifted address."""
     each = len(topology.terminals) // topology.nodes
     there = translation(topology.plan.radices, shift).astype(np.int64)
     return permutation((there[:, None] * each + np.arange(each)).reshape(-1))
@@ -137,7 +137,9 @@ By = Annotated[int | None, Meaning("number added to the source's number; if abse
 
 
 def shift(topology: Topology, by: By = None) -> Traffic:
-    """Send to the terminal `by` numbers on, modulo their number; a router's terminals send to one or two routers.
+    """Send from terminal t to terminal t + `by`, modulo the number of terminals.
+
+    A router's terminals then send to one or two routers.
 
     Constraint: by not a multiple of the number of terminals.
     Source: Zahavi et al. 2010, Optimized InfiniBand fat-tree routing for shift all-to-all communication patterns.

@@ -32,7 +32,7 @@ MESHES = ("mesh",)
 
 
 def steps(topology: Topology) -> list[np.ndarray]:
-    """Return the step along each dimension, int32[N]: the node after each node, and the first after the last.
+    """Return the step along each dimension, int32[N]: the node after each node, and the first node after the last.
 
     In a torus or lattice a step follows a link, or stays at the node if the lattice contains the unit
     vector. In a mesh the step from the end of a line to its beginning is not a link.
@@ -77,7 +77,7 @@ def cosets(nodes: np.ndarray, step: np.ndarray) -> np.ndarray:
 def hamiltonian_ring(topology: Topology) -> np.ndarray:
     """int32[N]: the nodes in the order of a Hamiltonian ring, verified link by link.
 
-    Tori, hypercubes and lattice graphs of any sides have one, meshes if a side is even.
+    Tori, hypercubes and lattice graphs of any sides have such a ring; meshes have one if a side is even.
     Raises BadInput if no construction is known here.
     """
     family = topology.family
@@ -118,7 +118,10 @@ def _weave(along: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _dimensions_even_second(topology: Topology) -> list[int]:
-    """Order the dimensions of a mesh with an even side in second place, so that its lines need not be closed."""
+    """Return a mesh's dimensions with an even side in second place, so that its lines need not be closed.
+
+    Raises BadInput if no side is even, or if the mesh is a line.
+    """
     sides = topology.plan.radices
     even = [dimension for dimension, side in enumerate(sides) if side % 2 == 0]
     if not even:
@@ -207,6 +210,6 @@ def _expect_one_each(topology: Topology) -> None:
 
 
 def _round(following: np.ndarray, bidirectional: bool) -> Traffic:
-    """Traffic to the next node, `following` int[N]; if bidirectional, half of it to the previous node."""
+    """Return traffic to the next node, `following` int[N]; if bidirectional, half of it goes to the previous node."""
     onwards = permutation(following)
     return from_pairs(scipy.sparse.csr_array(onwards.own + onwards.own.T)) if bidirectional else onwards

@@ -1,4 +1,4 @@
-"""The table of workloads (messages with dependencies, from a file or an application's skeleton), and their spellings.
+"""Make workloads from spellings: messages with dependencies, from a file or from an application's skeleton.
 
 To add a workload, see CONTRIBUTING.md.
 """
@@ -57,7 +57,7 @@ def canonical(spelling: str) -> str:
 
 
 def flit_bytes_of(spelling: str) -> int | None:
-    """Bytes per flit given in a trace's spelling; None if it gives none. Raises BadInput where `canonical` does."""
+    """Return the bytes per flit in a trace's spelling; None if it has none. Raises BadInput where `canonical` does."""
     return _resolve(spelling)[2].get("flit_bytes")
 
 

@@ -37,7 +37,7 @@ SHOWN = 60  # characters of a wrong value that an error repeats
 def topological_order(dependencies: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
     """Order steps so that each follows all steps that it depends on; return (order, cycle), lists of steps' numbers.
 
-    Of the steps that could be next, the lowest number is next.
+    If several steps could be next, the lowest number is next.
     dependencies  for each step, the numbers of the steps that it depends on
     cycle         [] or, if no such order exists, steps that each depend on the next one, and the last on the first
     """
@@ -76,7 +76,7 @@ def words_of_cycle(names: Sequence[str], most: int) -> str:
 
 
 class Row(NamedTuple):
-    """A row of a file: `where` (file and place) and `place` ('line 3', 'row 3') for errors, and texts by column."""
+    """A row of a file: texts by column, and for errors `where` (file and place) and `place` ('line 3', 'row 3')."""
 
     where: str
     place: str
@@ -99,7 +99,7 @@ def rows_of(path: Path, where: str) -> FileRows:
 
     In CSV, empty lines and lines that begin with # are skipped. In Parquet, columns hold text, whole numbers, or
     lists of these, whose items are joined by blanks; null is read as empty text.
-    Raises BadInput if the file is not such a file or has no row, Refused if it does not fit into memory.
+    Raises BadInput if the file cannot be read in this format or has no row, Refused if it does not fit into memory.
     """
     most = default_memory() // MEMORY_PER_BYTE
     remedy = "; list fewer messages"
@@ -188,7 +188,7 @@ def _texts(column: pa.ChunkedArray[Any], where: str) -> list[str]:
 
 
 def _text(value: object) -> str:
-    """Return a value as CSV text. Whole floats become integers, as pandas turns integer columns with gaps to floats."""
+    """Return a value as CSV text. Whole floats become integers, as pandas makes floats of integers beside gaps."""
     if value is None:
         return ""
     if isinstance(value, list):
@@ -328,7 +328,7 @@ def _dependencies(messages: Sequence[_Message]) -> list[list[int]]:
 
 
 def _topological_order(messages: Sequence[_Message], dependencies: Sequence[Sequence[int]]) -> list[int]:
-    """Order messages by dependency; of those that could be next, the first in the file is next. Refuses cycles."""
+    """Order messages by dependency, and otherwise as in the file. Raises BadInput for a cycle."""
     order, cycle = topological_order(dependencies)
     if cycle:
         words = words_of_cycle([one_line(messages[g].name, SHOWN) for g in cycle], MOST_NAMED)

@@ -1,4 +1,4 @@
-"""`Workload`, messages between tasks with dependencies, and `Program`, which builds one from sends and receives."""
+"""Define `Workload`, messages between tasks with dependencies, and its builder `Program`, for sends and receives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_BLOCKS = 200_000  # blocks of messages, two per exchange; they take 10 s
 
 
 class Target(NamedTuple):
-    """What a workload needs to know about the network that it runs on.
+    """The network that a workload runs on, as far as the workload depends on it.
 
     terminals  number of terminals
     names      names of the terminals in the network; None if they have only numbers
@@ -30,11 +30,11 @@ class Target(NamedTuple):
 
 
 class Workload(NamedTuple):
-    """G messages between tasks 0 … tasks − 1, ordered so that none depends on a later one.
+    """G messages between tasks 0 … tasks − 1, ordered so that none depends on a later message.
 
     source, destination  int32[G]  tasks; if they are equal, a local step that takes no time except its delay
     flits        int64[G]  size of each message, ≥ 1 between different tasks
-    delay        int64[G]  cycles between the delivery of the last message that a message depends on and its sending
+    delay        int64[G]  cycles from the delivery of the last message that a message waits for until it is sent
     waits        int64[S, 2]  pairs (message, message that it depends on)
     names        names of the messages in a file; None if they have only numbers
     notes        sentences that name the parts of a trace which are not replayed as recorded
@@ -51,14 +51,14 @@ class Workload(NamedTuple):
 
 
 def least_cycles(workload: Workload) -> int:
-    """Lower bound of a workload's cycles: the flits that its busiest task sends, or receives, at one per cycle."""
+    """Return a lower bound of a workload's cycles: the flits that its busiest task sends or receives, one a cycle."""
     flits = np.where(workload.source == workload.destination, 0, workload.flits)
     busiest = (np.bincount(tasks, flits, workload.tasks).max() for tasks in (workload.source, workload.destination))
     return int(max(busiest)) if len(flits) else 0
 
 
 class Program:
-    """Builder of a workload. Sends do not block (MPI's eager mode); receives do.
+    """A builder of a workload. Sends do not block (MPI's eager mode); receives do.
 
     A message depends on what its sender received last. If that is several messages, a local step
     depends on them, and later messages depend on that step only.
@@ -109,10 +109,10 @@ class Program:
         self._append(doing, waits[np.lexsort((waits[:, 1], waits[:, 0]))])
 
     def check_rounds(self, rounds: int, exchanges: int, messages: int) -> None:
-        """Raise Refused if a number of rounds exceeds the limits; to be called before any round is appended.
+        """Raise Refused if a number of rounds exceeds the limits. Call this before any round is appended.
 
         exchanges  number of exchanges per round
-        messages   number of messages per round, or a lower bound of it
+        messages   number of messages per round, or a lower bound of this number
         """
         if 2 * rounds * exchanges - 1 > MOST_BLOCKS:
             raise Refused(
@@ -166,7 +166,7 @@ class Program:
 
 
 def task_count(terminals: int, tasks: int | None) -> int:
-    """Number of tasks: `tasks`, or, if None, one per terminal. Raises BadInput if there are too few terminals."""
+    """Return the number of tasks, by default one per terminal. Raises BadInput if there are too few terminals."""
     number = terminals if tasks is None else tasks
     if not 2 <= number <= terminals:
         raise BadInput(
@@ -176,7 +176,7 @@ def task_count(terminals: int, tasks: int | None) -> int:
 
 
 def power_of_2_tasks(terminals: int, tasks: int | None) -> int:
-    """Number of tasks, as in `task_count`. Raises BadInput also if the number is not a power of 2."""
+    """Return the number of tasks like `task_count`. Also raises BadInput if the number is not a power of 2."""
     number = task_count(terminals, tasks)
     if number & (number - 1):
         raise BadInput(f"tasks={number}: expected a power of 2; choose tasks={1 << number.bit_length() - 1}")

@@ -1,6 +1,6 @@
 """Skeletons of applications: collective operations as messages, and the communication of programs in NPB.
 
-NPB is the NAS Parallel Benchmarks. Of its programs the module has CG (conjugate gradient), IS (integer sort) and FT
+NPB is the NAS Parallel Benchmarks. The module has its programs CG (conjugate gradient), IS (integer sort) and FT
 (Fourier transform), which use all-to-all, LU (a solver, with a wavefront per plane), and MG (multigrid, with exchanges
 of faces at all levels). The collective operations are workloads, and also parts of these programs.
 """
@@ -119,7 +119,7 @@ def within_rows(program: Program, columns: int, flits: int) -> None:
 
 
 def transposed(task: int, rows: int, columns: int) -> int:
-    """Return a task's partner (NPB's exch_proc) at the transposed place; if columns = 2 rows, pairs of tasks move."""
+    """Return the task at the transposed place (NPB's exch_proc); if columns = 2 rows, pairs of tasks are transposed."""
     if rows == columns:
         return task % rows * rows + task // rows
     return 2 * (task // 2 % rows * rows + task // 2 // rows) + task % 2

@@ -64,7 +64,7 @@ class Key:
         self.alternatives = list(_alternatives(node))
 
     def or_else(self, other: Key | None) -> Key:
-        """Merge a key of the same name from another kind of entry into this key, and return this key."""
+        """Merge a key of the same name in another kind of entry into this key, and return this key."""
         if other is not None:
             self.description = "; or ".join(dict.fromkeys(filter(None, (other.description, self.description))))
             self.required = self.required and other.required
@@ -73,11 +73,11 @@ class Key:
         return self
 
     def expected(self) -> str:
-        """The values that the key may have, in words: 'a whole number ≥ 1', 'auto or a whole number ≥ 0', …"""
+        """Return the values that the key may have, in words, such as 'a whole number ≥ 1' or 'auto or a time'."""
         return " or ".join(dict.fromkeys(_words(node) for node in self.alternatives))
 
     def inside(self) -> dict[str, Key]:
-        """Name → key inside a mapping; for a list, '' → the key that stands for its items."""
+        """Return the keys inside a mapping, by name; for a list, '' → the key that stands for its items."""
         found: dict[str, Key] = {}
         for node in self.alternatives:
             for name, inner in node.get("properties", {}).items():
@@ -89,12 +89,12 @@ class Key:
 
 @cache
 def root() -> Key:
-    """The key that stands for the whole configuration."""
+    """Return the key that stands for the whole configuration."""
     return Key(_schema())
 
 
 def at(place: Place) -> Key | None:
-    """The schema's key at a place in a configuration; None if there is none."""
+    """Return the schema's key at a place in a configuration; None if there is no such key."""
     key: Key | None = root()
     for step in place:
         key = None if key is None else key.inside().get("" if isinstance(step, int) else step)
@@ -102,9 +102,9 @@ def at(place: Place) -> Key | None:
 
 
 def documentation() -> str:
-    """The text of docs/config.md: every key with its possible values, its default and its meaning.
+    """Return the text of docs/config.md: every key with its possible values, its default and its meaning.
 
-    Keys that all entries with a choice of networks have are listed only once.
+    Keys shared by all entries that choose networks are listed only once.
     """
     common, sections, shared = dict[Place, str](), list[str](), set[Place]()
     for name, section in sorted(root().inside().items(), key=lambda item: item[0] not in STAGES):  # stages first
@@ -123,7 +123,7 @@ def documentation() -> str:
 
 
 def json_schema() -> str:
-    """The text of config/schema.json, by which editors complete and check configurations."""
+    """Return the text of config/schema.json, with which editors complete and check configurations."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **_schema()}
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
@@ -143,7 +143,7 @@ def _keys(place: Place, key: Key) -> Iterator[tuple[Place, Key]]:
 
 
 def _written(key: Key) -> str:
-    """A key's default in YAML; '' for a section, whose own keys have defaults."""
+    """Return a key's default in YAML; '' for a section, whose own keys have defaults."""
     if key.default in (None, [], {}, "") or key.inside():
         return "null" if "null" in key.expected() else ""
     return json.dumps(key.default, ensure_ascii=False).strip('"')

@@ -1,7 +1,7 @@
 """The schema of a configuration: every key with its meaning, unit and range.
 
-Networks of a sweep can be given in four ways: as a spelling, as a spelling with a label and a source, as a family
-with values, lists and ranges, or as a requirement for networks of all families.
+A sweep gives networks in four ways: as a spelling, as a spelling with a label and a source, as a family with values,
+lists and ranges, or as a requirement for networks of all families.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Required(Section):
 
 
 def _kind(entry: Any) -> str | None:
-    """Tag of the way in which an entry of `topologies` is written, such as <family>; None if it is none of the four."""
+    """Return the tag of the form of an entry of `topologies`, such as <family>; None for none of the four forms."""
     if isinstance(entry, str):
         return "<spelling>"
     if isinstance(entry, dict):
@@ -224,7 +224,7 @@ class Cluster(Section):
     @model_validator(mode="before")
     @classmethod
     def _no_consent(cls, given: Any) -> Any:
-        """Refuse former keys for the user's consent, which a configuration must not give (torusweep.run.consent)."""
+        """Refuse former keys that gave the user's consent, which no configuration can give (torusweep.run.consent)."""
         for key in {"tls", "insecure"} & given.keys() if isinstance(given, dict) else ():
             raise ValueError(
                 f"expected no '{key}', as a configuration may come from anybody; say it where you run it:"
@@ -248,7 +248,7 @@ class Cluster(Section):
         return self
 
     def check_parts(self) -> None:
-        """Raise ValueError if both parts (jobs of Snakemake) and workers on other machines (of Dask) are given."""
+        """Raise ValueError if parts (jobs of Snakemake) are given together with workers on other machines (of Dask)."""
         if self.parts not in ("auto", 1) and (self.scheduler is not None or self.slurm is not None):
             raise ValueError(
                 f"expected parts or workers elsewhere (scheduler, slurm), got both; leave parts: {self.parts} out"
@@ -327,12 +327,12 @@ class Settings(Section):
         return self
 
     def entries(self, stage: str) -> tuple[Any, ...]:
-        """The entries of the section of a stage or of another question in `SECTIONS`; () without any."""
+        """Return the entries in the section of a stage or of another question in `SECTIONS`; () if there are none."""
         found = getattr(self, stage, ())
         return found if isinstance(found, tuple) else ()
 
     def choice(self, stage: str) -> Any:
-        """A stage's section that is one mapping (`Stage.Choice`), or "none"; None if it is not given, or is a list."""
+        """Return a stage's section if its form is one mapping (`Stage.Choice`) or "none"; None otherwise."""
         return getattr(self, stage, None) if STAGES[stage].Choice is not None else None
 
     def cluster_under(self, overrides: Mapping[str, Any]) -> Cluster:
@@ -358,7 +358,7 @@ class Settings(Section):
         return self._digest
 
     def where(self, place: Place) -> str:
-        """`path:line:column: key` of a place in the configuration, for messages; `name: key` for a dictionary."""
+        """Return `path:line:column: key` of a place in a file, or `name: key` in a dictionary, for messages."""
         known = place
         while known and known not in self._places:
             known = known[:-1]

@@ -1,7 +1,7 @@
 """Traces of applications as workloads: GOAL schedules and Chakra execution traces.
 
-A reader (`goal`, `chakra`) makes a `Trace` with the operations of each rank; `replay` turns the operations into
-messages, those of collective operations included.
+A reader (`goal`, `chakra`) makes a `Trace` with the operations of each rank; `replay` turns all operations, including
+collective operations, into messages.
 """
 
 from torusweep.workloads.traces.chakra import chakra, rank_files

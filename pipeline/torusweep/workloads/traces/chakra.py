@@ -93,7 +93,7 @@ def chakra(
 
 
 def rank_files(path: str) -> list[Path]:
-    """List the files of all ranks, given the file of rank 0. Raises BadInput unless `path` is named as a rank 0's."""
+    """List the files of all ranks, given the file of rank 0. Raises BadInput if the name of `path` is not rank 0's."""
     first = located(path)
     found = _NUMBERED.fullmatch(first.name)
     if found is None:
@@ -108,7 +108,7 @@ def rank_files(path: str) -> list[Path]:
 
 
 class _Reader:
-    """Reads the files of all ranks, and counts what is not replayed as recorded."""
+    """Reader of the files of all ranks, which counts what is not replayed as recorded."""
 
     def __init__(self, where: str, ranks: int, clock: Clock) -> None:
         self.where, self.ranks, self.clock = where, ranks, clock
@@ -243,7 +243,7 @@ class _Reader:
         return [f"{counted(many, thing)} {done}" for (thing, done), many in self.different.items()]
 
     def _add_groups(self, text: str, place: str) -> None:
-        """Add the process groups in a metadata node's list, with a JSON text [{"pg_name": "1", "ranks": [0, 1]}]."""
+        """Add the process groups that a metadata node lists as JSON text [{"pg_name": "1", "ranks": [0, 1]}]."""
         if "pg_name" not in text:
             return
         try:
@@ -258,7 +258,7 @@ class _Reader:
             self._add_group(name, ranks or list(range(self.ranks)), place)
 
     def _add_group(self, name: Any, ranks: Any, place: str) -> None:
-        """Add a process group. The files of its ranks may all list it; they must list the same ranks."""
+        """Add a process group, which the files of its ranks may all list, but with the same ranks."""
         whole = isinstance(ranks, list) and all(type(rank) is int and 0 <= rank < self.ranks for rank in ranks)
         shown = one_line(name, SHOWN)
         if not whole or not ranks or len(set(ranks)) < len(ranks):

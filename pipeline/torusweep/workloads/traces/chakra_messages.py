@@ -1,4 +1,4 @@
-"""Declarations of the messages in Chakra's protobuf schema that a workload needs, field by field.
+"""Declare the messages of Chakra's protobuf schema that a workload needs, field by field.
 
 Source: mlcommons/chakra, schema/protobuf/et_def.proto (version 1.0.0). Fields that are not declared here are skipped.
 """
@@ -35,11 +35,11 @@ POOL = descriptor_pool.DescriptorPool()
 
 
 class Damaged(ValueError):
-    """Bytes that are no Chakra trace; the text says what was expected and what was got."""
+    """An error in bytes that are no Chakra trace. The text says what was expected and what was found."""
 
 
 def nodes_of(content: bytes) -> Iterator[Any]:
-    """Yield the nodes of a Chakra execution trace: messages, each after its length; the first is metadata.
+    """Yield the nodes of a Chakra execution trace, which are messages, each after its length; the first is metadata.
 
     Raises Damaged if the bytes are no such messages.
     """
@@ -59,7 +59,7 @@ def attributes_of(node: Any) -> dict[str, Any]:
 
 
 def _messages(content: bytes) -> Iterator[bytes]:
-    """Yield the bytes of each message, which follow their number, stored with seven bits per byte, lowest first."""
+    """Yield the bytes of each message. Before each message, its length has seven bits per byte, lowest first."""
     place = 0
     while place < len(content):
         begin, length = place, 0

@@ -76,7 +76,7 @@ def goal(
 
 
 class _Reader:
-    """Reads the text of a GOAL schedule line by line."""
+    """Reader of the text of a GOAL schedule, line by line."""
 
     def __init__(self, where: str, terminals: int, clock: Clock, notes: list[str]) -> None:
         self.where, self.terminals, self.clock, self.notes = where, terminals, clock, notes

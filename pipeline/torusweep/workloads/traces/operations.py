@@ -1,4 +1,4 @@
-"""The contents of a trace, independent of its format: the operations of each rank, and which wait for which."""
+"""Represent a trace, whatever its format: the operations of each rank, and which operations wait for which."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TraceCollective(NamedTuple):
     operation  a name in collectives.OPERATIONS, or BARRIER
     group      name of the process group
     bytes      size of the operation in bytes, as collectives.operations defines it
-    root       root's rank, for broadcast and reduce; else −1
+    root       rank of the root, for broadcast and reduce; else −1
     """
 
     operation: str
@@ -77,7 +77,7 @@ class TraceOperation:
 
 
 class Trace(NamedTuple):
-    """A trace: operations of each rank, ranks of each process group, and notes on parts not replayed as recorded."""
+    """A trace: operations of each rank, ranks of each process group, and notes on parts that are not replayed."""
 
     where: str
     ranks: list[list[TraceOperation]]
@@ -86,7 +86,7 @@ class Trace(NamedTuple):
 
 
 def clock_of_trace(target: Target, cycles_per_us: int | None, flit_bytes: int | None) -> tuple[Clock, list[str]]:
-    """Return (clock of a trace, notes). Values in the trace's spelling take precedence over the network's own clock."""
+    """Return (clock of a trace, notes). Values in the trace's spelling override the network's own clock."""
     own = target.clock
     clock = own.with_cycles(cycles_per_us)._replace(flit_bytes=flit_bytes or own.flit_bytes)
     if own.cycle is None or clock.cycle in (None, own.cycle):
@@ -97,7 +97,7 @@ def clock_of_trace(target: Target, cycles_per_us: int | None, flit_bytes: int | 
 
 
 def cycles_of(nanoseconds: int, clock: Clock, place: str) -> int:
-    """Number of cycles of a time, rounded up. Raises BadInput if it exceeds the largest delay of a message."""
+    """Return a time in cycles, rounded up. Raises BadInput if it exceeds the largest delay of a message."""
     cycles = clock.cycles(nanoseconds)
     if cycles > MOST_DELAY:
         raise BadInput(
@@ -108,14 +108,14 @@ def cycles_of(nanoseconds: int, clock: Clock, place: str) -> int:
 
 
 def trace_content(path: Path, what: str) -> bytes:
-    """Read the bytes of a file. what: expected kind of file, as 'a GOAL schedule'. Raises as `content_of` does."""
+    """Read the bytes of a file; `what` is its expected kind, as 'a GOAL schedule'. Raises as `content_of` does."""
     most = default_memory() // MEMORY_PER_BYTE
     remedy = "; take a shorter part of the trace"
     return content_of(path, what=what, most_bytes=most, remedy=remedy, where=f"{printable(path)}: ")
 
 
 def check_memory(needed: int, what: str, where: str) -> None:
-    """Raise Refused if `what` needs more bytes of memory, `needed`, than the limit allows."""
+    """Raise Refused if `needed` bytes of memory, which `what` takes, exceed the limit."""
     if needed > default_memory():
         raise Refused(
             f"{where}: {what} or more need about {needed / 2**30:.2g} GiB, the limit is"
@@ -132,7 +132,7 @@ def check_ranks(ranks: int, terminals: int, where: str) -> None:
 
 
 def overlapping(operations: list[TraceOperation], order: Iterable[int]) -> int:
-    """Number of calculations of a rank that may overlap an earlier calculation on the same lane.
+    """Return how many calculations of a rank may overlap an earlier calculation on the same lane.
 
     order  numbers of the operations, each after all operations that it waits for
     """

@@ -1,4 +1,4 @@
-"""Turn the operations of a trace into messages between tasks, with what each waits for, and note what differs.
+"""Turn the operations of a trace into messages between tasks, with their dependencies, and note what differs.
 
 The messages of a collective operation between ranks follow the algorithms of `torusweep.collectives`.
 """
@@ -48,7 +48,8 @@ def expanded(operation: str, ranks: int, size: int, root: int, algorithm: str) -
     size       size in bytes, as torusweep.collectives.operations defines it
     root       rank that is the root of a broadcast or reduce
     algorithm  algorithm of all_reduce, all_gather and reduce_scatter. Other operations send every message at once,
-               but a barrier is a dissemination: in step i, rank r tells rank r + 2^i (Hensgen, Finkel & Manber 1988)
+               except a barrier, which is a dissemination: in step i, rank r tells rank r + 2^i (Hensgen, Finkel &
+               Manber 1988)
 
     Bytes of a message are rounded up. Raises BadInput if the algorithm does not suit the number of ranks.
     """
@@ -83,7 +84,7 @@ def _schedule(operation: str, ranks: int, root: int, algorithm: str) -> tuple[in
 def replayed(trace: Trace, *, clock: Clock, eager_bytes: int | None, algorithm: str = "one_way_ring") -> Workload:
     """Return the messages of a trace. A message has the bytes of its send, in flits of the clock, at least one flit.
 
-    eager_bytes  longest message whose sender continues at once; None if all senders do
+    eager_bytes  longest message whose sender continues at once; None if all senders do so
     algorithm    algorithm of the collectives, as in `expanded`
 
     Raises BadInput for a message without its receive or its send, for parts of a collective that do not agree, and
@@ -93,7 +94,7 @@ def replayed(trace: Trace, *, clock: Clock, eager_bytes: int | None, algorithm: 
 
 
 class _Replay:
-    """Steps of a trace: three per operation (its begin, its message and its end), then those of collectives.
+    """The steps of a trace: three per operation (its begin, its message and its end), then the steps of collectives.
 
     A step is local, or a message from `source` to `destination`. It begins `delay` cycles after the steps in `waits`.
     """
@@ -131,7 +132,7 @@ class _Replay:
         return self._contracted()
 
     def _begin(self, rank: int, number: int, one: TraceOperation) -> None:
-        """Set the steps for which the begin and the end of an operation wait."""
+        """Set the steps that the begin and the end of an operation wait for."""
         step, first = 3 * number, 3 * self.first[rank]
         self.waits[step + BEGIN] = [first + 3 * other + END for other in one.after] + [
             first + 3 * other + BEGIN for other in one.beside
@@ -159,7 +160,11 @@ class _Replay:
     def _match(
         self, sends: dict[tuple[int, int, int], list[int]], receives: dict[tuple[int, int, int], list[int]]
     ) -> None:
-        """Let the message of each send wait for what it needs, and the end of each receive wait for the message."""
+        """Make the message of each send wait for its begin, and the end of its receive wait for the message.
+
+        If the message is not eager, it also waits for the receive to begin, and the end of its send waits for the
+        message.
+        """
         others = 0
         for channel, numbers in sends.items():
             for send, receive in zip(numbers, receives[channel]):
@@ -176,7 +181,7 @@ class _Replay:
             self.notes.append(f"{counted(others, 'receive')} of another size than what is sent: the send's size counts")
 
     def _collectives(self, group: str, parts: dict[int, list[int]]) -> None:
-        """Add the messages of all collectives of a process group; the n-th ones of all its ranks belong together."""
+        """Add the messages of all collectives of a process group, whose ranks take part in them in the same order."""
         members = self.trace.groups[group]
         most = max(members, key=lambda rank: len(parts.get(rank, ())))
         for turn, number in enumerate(parts[most]):
@@ -198,7 +203,7 @@ class _Replay:
             self._collective(members, [parts[rank][turn] for rank in members])
 
     def _collective(self, members: list[int], numbers: list[int]) -> None:
-        """Add the messages of one collective; numbers: for each member, the number of its operation.
+        """Add the messages of one collective; `numbers` has each member's number of the operation.
 
         A member begins a step when all messages to it in earlier steps have arrived.
         """
@@ -263,7 +268,7 @@ class _Replay:
         )
 
     def _name(self, step: int) -> str:
-        """Name of a step for --completions: its operation's name, with .begin or .end; stepN in collectives."""
+        """Return a step's name for --completions: its operation's name with .begin or .end; stepN in collectives."""
         if step >= 3 * len(self.operations):
             return f"step{step}"
         return f"{self.operations[step // 3].name}{'' if step % 3 == MESSAGE else ('.begin', '', '.end')[step % 3]}"
