@@ -85,18 +85,12 @@ def bytes_of(text: str | int) -> int:
 
 
 def bandwidth_of(text: str) -> float:
-    """Return the bytes per second, above 0, that a bandwidth such as "50GB/s" or "400 Gb/s" means.
-
-    Raises BadInput if the text is not a bandwidth.
-    """
+    """Return the bytes per second, above 0, of a bandwidth such as "400 Gb/s". Raises BadInput for other text."""
     return float(rate_of(text) / 8)
 
 
 def seconds_of(text: str) -> float:
-    """Return the seconds, 0 … 10⁶, that a time such as "1us" or "2.5 ms" means; 0 needs no unit.
-
-    Raises BadInput if the text is not such a time.
-    """
+    """Return the seconds, 0 … 10⁶, of a time such as "1us"; 0 needs no unit. Raises BadInput for other text."""
     number = _quantity(text, SECONDS, "a time such as 1us", "s" if str(text).strip() == "0" else "")
     if number > MOST_SECONDS:
         raise BadInput(f"expected a time of at most 10⁶ s, got '{_shown(text)}'; choose a shorter one, as 1us")
@@ -104,10 +98,7 @@ def seconds_of(text: str) -> float:
 
 
 def rate_of(text: str) -> Fraction:
-    """Return the exact bits per second, above 0, that a bandwidth such as "100 Gb/s" or "12.5GB/s" means.
-
-    Raises BadInput if the text is not a bandwidth.
-    """
+    """Return the exact bits per second, above 0, of a bandwidth such as "100 Gb/s". Raises BadInput for other text."""
     number = _quantity(text, RATES, "a bandwidth such as 100 Gb/s", "", RATE_UNITS)
     if not 0 < number <= 8 * MOST_BANDWIDTH:
         raise BadInput(f"expected a bandwidth above 0, at most 10⁶TB/s, got '{_shown(text)}'; choose another")
@@ -115,10 +106,7 @@ def rate_of(text: str) -> Fraction:
 
 
 def time_of(text: str) -> Fraction:
-    """Return the exact seconds, 0 or more, that a time such as "5 ns" or "0.005ms" means.
-
-    Raises BadInput if the text is not a time.
-    """
+    """Return the exact seconds, 0 or more, of a time such as "5 ns". Raises BadInput for other text."""
     return _quantity(text, SECONDS, "a time such as 5 ns", "")
 
 

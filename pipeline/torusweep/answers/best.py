@@ -314,10 +314,7 @@ def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> S
 
 
 def _digest(digest: str | None, given: tuple[Path | str, ...]) -> str:
-    """Return the digest given for a table or data set, or ''.
-
-    Raises BadInput if the digest is not a SHA-256, or if no table or data set is given with it.
-    """
+    """Return the given digest or ''. Raises BadInput unless it is a SHA-256, given with one table or data set."""
     if digest is None:
         return ""
     if not re.fullmatch("[0-9a-f]{64}", digest):

@@ -294,10 +294,7 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
 
 
 def style_of(style: str | None, out: Path | None) -> str:
-    """Return the requested style, or by default the style of the file's suffix.
-
-    Raises BadInput for an unknown suffix without a style, and for Parquet without a file.
-    """
+    """Return the requested style, or that of the file's suffix. Raises BadInput if none fits the file."""
     suffix = out.suffix.lower() if out else ""
     if style is None and suffix not in SUFFIXES:
         known = ", ".join(filter(None, SUFFIXES))

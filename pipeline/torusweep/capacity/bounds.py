@@ -64,10 +64,7 @@ def crossing_demand(traffic: Traffic, half: np.ndarray) -> float:
 
 
 def best_half(topology: Topology) -> np.ndarray:
-    """Return one side, bool[N] with ⌊N/2⌋ nodes, of the narrowest balanced cut found.
-
-    The width of this cut bounds the bisection width from above.
-    """
+    """Return one side, bool[N] with ⌊N/2⌋ nodes, of the narrowest balanced cut found (not always the narrowest)."""
     matrix = channel_matrix(topology)
     return best_cut(topology, matrix, matrix + matrix.T if topology.directed else matrix)[1]
 

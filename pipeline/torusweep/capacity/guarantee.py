@@ -206,10 +206,7 @@ def two_phase(
 
 
 def _joined(topology: Topology) -> np.ndarray:
-    """bool[N]: whether each node reaches every terminal, and is reached from it.
-
-    If hosts forward packets, one terminal is tested for all.
-    """
+    """bool[N]: whether each node reaches every terminal (any, if hosts forward), and is reached from it."""
     parted, (tail, head, _) = split(topology), topology.arcs
     head, ones = parted.arrive[head], np.ones(len(tail))
     some = topology.terminals[:1] if topology.ends is None else np.unique(topology.terminals)

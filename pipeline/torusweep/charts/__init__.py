@@ -177,10 +177,7 @@ def finished(
 
 
 def save(specification: dict[str, Any], path: Path) -> None:
-    """Write a specification as SVG, PDF or PNG, as the file's suffix says.
-
-    Raises BadInput for any other suffix, or if the file cannot be written.
-    """
+    """Write a specification as SVG, PDF or PNG. Raises BadInput for any other suffix, or if writing fails."""
     if path.suffix == ".svg":
         picture = vl_convert.vegalite_to_svg(specification).encode()
     elif path.suffix == ".pdf":

@@ -40,10 +40,7 @@ class AxisSteps(NamedTuple):
 
 
 def axes_of(topology: Topology) -> list[AxisSteps]:
-    """Return the axes of a lattice graph, or of a product of rings and lines; axes of one node are left out.
-
-    Raises BadInput for any other network, and for missing links.
-    """
+    """Return the axes of a lattice graph or a product of rings and lines. Raises BadInput if a network has none."""
     shape = topology.plan.structure
     axes = _of_lattice(topology, shape) if isinstance(shape, Lattice) else _of_product(topology)
     present = link_keys(topology)
@@ -183,10 +180,7 @@ def _gather_along(transfers: Transfers, axis: AxisSteps, held: np.ndarray, joine
 
 
 def _scattered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
-    """All-to-all along the axes, last axis first.
-
-    Each step brings a chunk to a node from which the remaining axes lead to its target.
-    """
+    """All-to-all along the axes, last axis first; each step puts a chunk where the other axes lead to its target."""
     nodes = topology.nodes
     check_transfers(WAYS * len(axes) * nodes * (nodes - 1))
     transfers = Transfers()

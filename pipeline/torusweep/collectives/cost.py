@@ -146,10 +146,7 @@ class _FarMessages:
 
 
 def slowest_path(topology: Topology, source: np.ndarray, destination: np.ndarray) -> int:
-    """Return the largest latency of any shortest path (in hops) from a source to its destination, int[M] each.
-
-    Hosts that forward nothing are only at the ends of paths.
-    """
+    """Return the largest latency of any shortest path (in hops) from a source to its destination, int[M] each."""
     roots, row = np.unique(source, return_inverse=True)
     hops = hops_of(topology, source, destination)
     tail, head, port = topology.arcs

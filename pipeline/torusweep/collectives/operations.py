@@ -118,10 +118,7 @@ def alike(topology: Topology) -> bool:
 
 
 def channels_of(topology: Topology, *, reverse: bool = False) -> Channels:
-    """Return the channels, reversed if `reverse`, and the flits that each carries in `cycles_of(topology)` cycles.
-
-    Raises Refused where `flit_matrix` does.
-    """
+    """Return the channels (turned around if `reverse`), and the flits that each carries in `cycles_of` cycles."""
     matrix, _ = flit_matrix(topology)
     if topology.directed:
         return both_ways(*with_reverse_channels(matrix.T.tocsr() if reverse else matrix))

@@ -66,10 +66,7 @@ class _LinkSets:
         return np.concatenate(tails), np.concatenate(heads)
 
     def exchange(self, node: int, one: int, other: int) -> None:
-        """Exchange the sides of a square between two sets, unless this gives the sets more rings.
-
-        The square lies in the plane of the axes `one` and `other`, at `node`.
-        """
+        """Exchange two sets' sides of the square of two axes at a node, unless the sets then have more rings."""
         along, across = int(self.axes[one].following[node]), int(self.axes[other].following[node])
         sides = (
             (one, int(self.tail[one][node])),

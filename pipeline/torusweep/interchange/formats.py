@@ -47,10 +47,7 @@ class LinkTable(NamedTuple):
     tick: Fraction | None = None
 
     def numbers(self) -> dict[str, np.ndarray]:
-        """Return the columns that the readers know, by name, except the ends. Trivial columns are left out.
-
-        Bandwidths and latencies with units are texts.
-        """
+        """Return columns by the readers' names, except ends and trivial columns; values with units are texts."""
         columns = {name: getattr(self, name) for name in self._fields[2:-2]}
         for name, unit, scale, called in (
             ("bandwidth", self.rate, 10**9, "Gb/s"),

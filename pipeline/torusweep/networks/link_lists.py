@@ -194,10 +194,7 @@ def _check_size(nodes: int, links: int, limit: int) -> None:
 
 
 def _numbers_of_ports(ports: np.ndarray, links: np.ndarray, numbers: np.ndarray, directed: bool) -> np.ndarray:
-    """Return each channel's value from its link's value, as [N, P] of the dtype of `numbers`.
-
-    Raises BadInput if parallel links have different values.
-    """
+    """Return each channel's value, [N, P], from its link's value. Raises BadInput if parallel links differ."""
     nodes = len(ports)
     tail, head = links[:, 0].astype(np.int64), links[:, 1].astype(np.int64)
     key, kind = tail * nodes + head, numbers

@@ -27,10 +27,7 @@ class Trusted(NamedTuple):
 
 
 def own_file() -> Path:
-    """Return the path of the user's list of schedulers, whose lines are entries or # comments.
-
-    Paths in the list are relative to its folder.
-    """
+    """Return the path of the user's list of schedulers, one entry or # comment per line, with paths from its folder."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "torusweep" / "schedulers"
 
 

@@ -29,10 +29,7 @@ REFUSED = "sbatch refused: "  # with its words after it; torusweep.run.child lis
 
 
 def submitted(settings: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
-    """Submit the Slurm jobs that a configuration's cluster section requests (see `slurm_cluster`).
-
-    Raises BadInput if this machine has no command sbatch.
-    """
+    """Submit the Slurm jobs that the cluster section requests. Raises BadInput if the command sbatch is missing."""
     if shutil.which("sbatch") is None:
         raise BadInput(
             "cluster.slurm: expected the command 'sbatch' on the PATH, found none;"

@@ -59,10 +59,7 @@ def points(sweep: Sweep, folder: Path) -> int:
 
 
 def derived(sweep: Sweep, folder: Path) -> int:
-    """Make the tables of stages without points, and all tables that are derived from stages' tables.
-
-    Verification comes last, because it reads the other tables.
-    """
+    """Make the tables of stages without points, and then the derived tables, of which verification comes last."""
     for name in empty_stages(sweep):
         merge(name, folder, [], sweep.digest)
     for name in requested_derived(sweep):

@@ -177,10 +177,7 @@ def _signals_blocked() -> Iterator[None]:
 
 
 def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
-    """Return the environment of each local worker, one for each core or as many as configured.
-
-    Workers may share a GPU, since the CPU does most of the work of most points.
-    """
+    """Return the environment of each local worker, one per core or as many as configured. They may share a GPU."""
     cores, most = usable_cores(settings), _most_workers()
     asked = min(cores, most) if settings.workers == "auto" else settings.workers
     count = max(1, min(asked, tasks))

@@ -184,10 +184,7 @@ def memory_limit(sweep: Sweep) -> int:
 
 
 def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str | SeedRun]:
-    """Return the networks and runs that an entry chooses, in the order of `networks`.
-
-    Raises BadInput for an unknown family, or a network that the sweep does not have.
-    """
+    """Return the networks and runs that an entry chooses, in order. Raises BadInput for names not in the sweep."""
     families = FAMILIES if entry.families == "all" else entry.families
     for family in families:
         if family not in FAMILIES:

@@ -261,10 +261,7 @@ class _Family:
                 yield from self.walk(outer[1:], {**values, outer[0].name: value})
 
     def values(self, outer: Sequence[SizeParameter], values: dict[str, int]) -> Iterator[tuple[int, int]]:
-        """Yield (permitted value of the first outer parameter, number of nodes of its smallest network).
-
-        The values end when no further network can be small enough.
-        """
+        """Yield (value of the first outer parameter, nodes of its smallest network) while these may be small enough."""
         parameter, *rest = outer
         grows = parameter.name in self.growing
         misses, value = 0, parameter.minimum

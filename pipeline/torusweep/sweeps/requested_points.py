@@ -150,10 +150,7 @@ def named_files(sweep: Sweep) -> list[str]:
 
 
 def requested_files(sweep: Sweep) -> list[Path]:
-    """Return the files that the requests of all stages name, each once.
-
-    Raises BadInput with the place in the configuration.
-    """
+    """Return the files that the requests of all stages name, each once. Raises BadInput with the place in the file."""
     found: dict[Path, None] = {}
     for name, stage in STAGES.items():
         for number, entry in enumerate(sweep.entries(name)):
@@ -164,10 +161,7 @@ def requested_files(sweep: Sweep) -> list[Path]:
 
 
 def requested_points(sweep: Sweep) -> list[Point]:
-    """Return all points of a sweep, stage by stage, each once.
-
-    Raises BadInput or Refused with the place of the error in the configuration.
-    """
+    """Return all points of a sweep, by stage, each once. Raises BadInput or Refused with the place in the file."""
     if sweep.papers and (missing := lacking(sweep.choice("static"), [column.name for column in STATIC])):
         with at(sweep, ("papers",)):
             raise BadInput(f"expected all measures of static, got a sweep without {', '.join(missing)}; add them")

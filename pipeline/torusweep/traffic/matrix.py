@@ -136,10 +136,7 @@ class Phase(NamedTuple):
 
 
 def combine_phases(phases: Sequence[Phase]) -> Traffic:
-    """Return the traffic of consecutive phases: the mean of their matrices, weighted by volume.
-
-    The matrices must have only a part `own`.
-    """
+    """Return the mean of the phases' matrices, weighted by volume. The matrices must have only a part `own`."""
     total = sum(phase.volume for phase in phases)
     first, *others = (phase.traffic.own * (phase.volume / total) for phase in phases)
     weight, common = phases[0].traffic.weight, phases[0].traffic.common

@@ -62,10 +62,7 @@ def orbit(step: np.ndarray, node: int = 0) -> np.ndarray:
 
 
 def cosets(nodes: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """int32[q, m]: the m nodes of a subgroup, and their images under 1, 2, … q − 1 steps.
-
-    The next image would be the subgroup itself.
-    """
+    """int32[q, m]: the m nodes of a subgroup, and their images under 1, 2, … q − 1 steps, all of them different."""
     reached = np.zeros(len(step), bool)
     reached[nodes] = True
     rows = [nodes]
@@ -118,10 +115,7 @@ def _weave(along: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _dimensions_even_second(topology: Topology) -> list[int]:
-    """Return a mesh's dimensions with an even side in second place, so that its lines need not be closed.
-
-    Raises BadInput if no side is even, or if the mesh is a line.
-    """
+    """Order a mesh's dimensions with an even side second. Raises BadInput if no side is even, or for a line."""
     sides = topology.plan.radices
     even = [dimension for dimension, side in enumerate(sides) if side % 2 == 0]
     if not even:

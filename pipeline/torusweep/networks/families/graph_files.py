@@ -137,10 +137,7 @@ def with_path(text: str) -> str | Spelling:
 
 
 def check_files(spelling: str | Spelling, memory: int | None) -> None:
-    """Raise Refused, before reading, for a file that needs more than `memory` bytes; default: half of the machine's.
-
-    A missing file is reported later, when it is read.
-    """
+    """Raise Refused, before reading, for a file that needs more than `memory` bytes; default: half of the machine's."""
     for path in files_of(spelling):
         try:
             size = path.stat().st_size

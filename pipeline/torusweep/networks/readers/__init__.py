@@ -199,10 +199,7 @@ def format_of(path: Path) -> str | None:
 
 
 def told_of(path: Path) -> Told:
-    """Find the format of a file: by its beginning, then by the text formats that its lines fit, then by its suffix.
-
-    Raises OSError if the file cannot be read.
-    """
+    """Find the format of a file: by its beginning, else by its lines, else by its suffix. May raise OSError."""
     with path.open("rb") as file:
         head = file.read(HEAD)
         rest = bool(file.read(1))

@@ -153,10 +153,7 @@ def is_simulated(quantity: str) -> bool:
 
 
 def read(quantity: str, topology: str) -> list[tuple[Term, int]]:
-    """Split a quantity into its terms, each with the exponent 1 or -1.
-
-    Raises BadInput for a quantity that cannot be parsed.
-    """
+    """Split a quantity into its terms, each with the exponent 1 or -1. Raises BadInput if it cannot be parsed."""
     terms = []
     for ratio, sign in zip(quantity.split(" over "), (1, -1), strict=False):
         first, _, second = ratio.partition(" / ")

@@ -126,10 +126,7 @@ def expected_topologies(papers: Iterable[str]) -> list[str]:
 
 
 def expected_requests(papers: Iterable[str]) -> dict[str, list[tuple[str, Any]]]:
-    """Return, by stage, the topologies and requests that the papers' rows need, each once, in row order.
-
-    Stages that the rows do not need are absent.
-    """
+    """Return the topologies and requests that the papers' rows need, each once, in row order, by stage."""
     rows = load_expected(papers)
     found: dict[str, list[tuple[str, Any]]] = {
         "loads": [(topology, LoadsRequest(ROUTING, TRAFFIC)) for topology in _needed(papers, is_load)],
