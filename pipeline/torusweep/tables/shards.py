@@ -44,7 +44,7 @@ class Shard(NamedTuple):
     keys: list[str]
     key: np.ndarray
     first: np.ndarray
-    count: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # in place of tuple.count, which no shard needs
     begin: np.ndarray
 
     @classmethod
