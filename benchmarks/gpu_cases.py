@@ -16,9 +16,6 @@ from torusweep.networks.blocks import Block, block_of_run
 from torusweep.networks.families import build
 from torusweep.networks.seed_runs import SeedRun
 from torusweep.questions.search.wanted import Wanted, random_graph
-from torusweep.routing import routing
-from torusweep.routing.forms import SourceRouting
-from torusweep.routing.paths import RouteTable
 from torusweep_kernels import cuda
 from torusweep_kernels.annealing import BLOCK, Quotient, anneal_chains
 from torusweep_kernels.backend import array_module
@@ -27,7 +24,6 @@ from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.loads import SPLITS, minimal_loads
 from torusweep_kernels.pairs import Tables, draw_pairs, pair_tables
 from torusweep_kernels.router import Batch, Router, simulate
-from torusweep_kernels.routes import route_flows
 from torusweep_kernels.threads import thread_count
 from torusweep_kernels.walks import RandomPackets, Searches, sampled_walks, shortest_walks
 
@@ -143,7 +139,7 @@ def halved(spelling: str, room: int) -> Case:
     return Case("distance", f"{spelling}, halved until it fits {room:,} bytes", run, "numba")
 
 
-# --- loads, routes, packets, walks -----------------------------------------------------------------------
+# --- loads, packets, walks -----------------------------------------------------------------------
 
 
 def loads(spelling: str, split: str, capacity: bool = False, exact: bool = False) -> Case:
@@ -165,22 +161,6 @@ def loads(spelling: str, split: str, capacity: bool = False, exact: bool = False
         return found.load, np.array([found.delivered, found.unreachable, found.hops])
 
     return Case("loads", f"{spelling}, {split}{', parallel links' * capacity}{', exact' * exact}", run)
-
-
-def routes(spelling: str, packets: int) -> Case:
-    @cache
-    def made() -> tuple[np.ndarray, ...]:
-        form = routing("dimension_order(tie=positive)", build(spelling))[1]
-        assert isinstance(form, SourceRouting)
-        table, rng = RouteTable(form), np.random.default_rng(1)
-        start, destination = rng.integers(0, len(form.moves.next), (2, packets), np.int32)
-        row = table.sample(start, destination, np.zeros(packets, np.uint32))
-        return form.moves.next, start, row, table.routes.direction, table.routes.hops
-
-    def run(backend: str, threads: int | None) -> Answer:
-        return (route_flows(*made(), backend=backend, threads=threads),)
-
-    return Case("routes", f"{spelling}, {packets:,} packets", run)
 
 
 def pairs(nodes: int, packets: int, entries: int) -> Case:
@@ -345,7 +325,6 @@ def small() -> Iterator[Case]:
     yield distance("torus(radices=[7, 5, 3])")
     yield loads("torus(radices=[6, 5])", "paths")
     yield walks("torus(radices=[6, 5])", 2000, "paths")
-    yield routes("torus(radices=[6, 5])", 2000)
     yield pairs(30, 2000, 200)
     yield network((6, 5), 0.4, 300, 3)
     yield blocks("torus(radices=[6, 5])", 20)
@@ -374,7 +353,6 @@ def large() -> Iterator[Case]:
     yield large_case(search(256, 8, 256, 16), 256 * 16 * BLOCK / 2e7)
     yield large_case(blocks("torus(k=4, n=2)", 10**5), 0.02)
     yield large_case(blocks("torus(k=8, n=2)", 10**5), 0.1)
-    yield large_case(routes("torus(k=16, n=3)", 10**7))
     yield large_case(pairs(4096, 10**8, 10**5))
     yield large_case(distance("torus(k=16, n=3)"))
     yield large_case(network((64, 32, 32), 0.04, 1000, 1), 1000 / 1e5)

@@ -109,6 +109,12 @@ def resolve(backend: str, *, large: bool = False) -> str:
     return backend
 
 
+def resolve_on_cpu(backend: str) -> str:
+    """Return the backend of a kernel without a GPU version: numba for cupy. Raises what `resolve` raises."""
+    chosen = resolve(backend)
+    return resolve("numba") if chosen == "cupy" else chosen
+
+
 def when_compiling(tell: Callable[[], None]) -> None:
     """Have `tell` called once, when Numba first compiles a function that is not in its cache, which takes seconds."""
     _waiting[:] = [tell]

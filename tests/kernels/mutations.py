@@ -102,7 +102,6 @@ MUTATIONS = {
     "random packets without a path counted plainly": Mutation(
         "random walks", "atomicAdd(unreachable + own, 1ull)", "++unreachable[own]"
     ),
-    "changes of flow added plainly": Mutation("routes", "atomicAdd(own + slot, each)", "own[slot] += each"),
     "no barrier between levels of a block": Mutation("blocks", BARRIER, "", 5),
     "no barrier between levels inwards of a block": Mutation("blocks", BARRIER, "", 6),
     "nodes of a block found at two levels in turn": Mutation("blocks", "(level + 2) % 3", "(level + 1) % 3"),
@@ -181,10 +180,6 @@ WRONG = {
     "rows of the next destination": (
         Mutation("random walks", "(long long)target * nodes", "(target + 1ll) * nodes"), OVERFLOW,
     ),
-    "changes behind the last group": (
-        Mutation("routes", "% (unsigned int)groups * (long long)slots", "% (groups + 1u) * (long long)slots"), OVERFLOW,
-    ),
-    "a packet too many": (Mutation("routes", "packet < packets", "packet <= packets"), OVERFLOW),
     "the load of the next channel of a block": (
         Mutation("blocks", "load[at * width + channel] =", "load[at * width + channel + 1] ="), OVERFLOW,
     ),

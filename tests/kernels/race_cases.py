@@ -18,7 +18,6 @@ from torusweep_kernels.loads import gpu as loads_gpu
 from torusweep_kernels.pairs import draw_pairs, pair_tables
 from torusweep_kernels.router import Router, simulate
 from torusweep_kernels.router import gpu as router_gpu
-from torusweep_kernels.routes import route_flows
 from torusweep_kernels.walks import RandomPackets, Searches, sampled_walks, shortest_walks
 
 from tests.kernels import oracle
@@ -122,13 +121,6 @@ def random_walks(backend: str) -> Arrays:
     return [np.asarray(array) for array in found]
 
 
-def routes(backend: str) -> Arrays:
-    way = Routes(4, 3)
-    first, last = np.random.default_rng(6).integers(0, 12, (2, 700))
-    packets = oracle.torus(4, 3), first, way.row(first, last), way.direction, way.hops
-    return [route_flows(*packets, groups=groups, first=4, backend=backend) for groups in (None, 3)]
-
-
 def blocks(backend: str) -> Arrays:
     """Several roots at once and a rest, links of one direction and parallel ones, nodes without terminals."""
     rng = np.random.default_rng(6)
@@ -189,7 +181,6 @@ CASES: dict[str, tuple[str, Case, int]] = {
     "pairs": ("pairs/pairs.cu", pairs, 1),
     "many walks": ("walks/walks.cu", many_walks, 1),
     "random walks": ("walks/walks.cu", random_walks, 1),
-    "routes": ("routes/runs.cu", routes, 1),
     "blocks": ("blocks/measure.cu", blocks, 1),
     "annealing": ("annealing/anneal.cu", annealing, 1),
     "router": ("router/router.cu", router, 1),

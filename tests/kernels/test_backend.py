@@ -12,7 +12,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from torusweep_kernels import backend, cuda, distance, loads, routes, walks
+from torusweep_kernels import backend, cuda, distance, loads, walks
 
 from tests.kernels import fake_cupy
 
@@ -97,12 +97,10 @@ def calls(size: int) -> dict[str, Callable[[], object]]:
     ring = np.array([[1, 2], [2, 0], [0, 1]], np.int32)
     nodes = np.resize(np.arange(3), size // 3).astype(np.int32)  # roots × 3 nodes
     packets = np.zeros(size, np.int32)
-    runs = np.zeros((1, 1), np.int8), np.ones((1, 1), np.int16)
     return {
         "distance": lambda: distance.all_pairs_distance(ring, nodes, nodes),
         "loads": lambda: loads.minimal_loads(ring, nodes),
         "walks": lambda: walks.shortest_walks(ring, packets, packets + 1),
-        "routes": lambda: routes.route_flows(ring, packets, packets, *runs),
     }
 
 
@@ -111,7 +109,7 @@ def test_auto_decides_call_by_call(
     name: str, as_cupy: Callable[..., ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_cupy()
-    module = {"distance": distance, "loads": loads, "walks": walks, "routes": routes}[name]
+    module = {"distance": distance, "loads": loads, "walks": walks}[name]
     monkeypatch.setattr(module, "LARGE", 30)
     for size, expected in ((27, {"numba"}), (30, {"cupy"})):
         with backend.resolved_backends() as ran:

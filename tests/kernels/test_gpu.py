@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import torusweep_kernels
 from torusweep_kernels import backend, cuda
-from torusweep_kernels.distance import all_pairs_distance, gpu, reference
-from torusweep_kernels.distance.reference import Task
+from torusweep_kernels.distance import all_pairs_distance, gpu
 
 from tests.kernels import fake_cupy, nvrtc, oracle
 
@@ -264,15 +263,6 @@ def test_no_more_blocks_are_launched_than_run_at_once(registers: int, blocks: in
     assert found.histogram.tolist() == [oracle.torus_histogram(16, 12, 8)] * 1536
     assert {grid for name, grid in grids if name == "dense"} == {blocks}
     assert {grid for name, grid in grids if name == "tally"} == {-(-1536 * 8 // 31 // 256)}  # 31 rows a thread
-
-
-def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
-    ports, from_one = network()
-    task = Task(ports, np.arange(768, dtype=np.int32), np.zeros(768, np.int32), np.ones(768, bool), None, True)
-    histogram, eccentricity = reference.distances(task, None, as_cupy())
-    assert histogram.tolist() == [[768 * nodes for nodes in from_one]]
-    assert eccentricity is not None
-    assert eccentricity.tolist() == [len(from_one) - 1] * 768
 
 
 def test_out_of_memory(as_cupy: AsCupy) -> None:

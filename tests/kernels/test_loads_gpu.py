@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from torusweep_kernels import backend
-from torusweep_kernels.loads import SPLITS, Channels, gpu, minimal_loads, network, reference
+from torusweep_kernels.loads import SPLITS, Channels, gpu, minimal_loads, network
 from torusweep_kernels.loads.reference import order
 
 from benchmarks.gpu_launches import watched
@@ -154,24 +154,6 @@ def test_as_many_levels_as_nodes(length: int, as_cupy: AsCupy, monkeypatch: pyte
     found = minimal_loads(line, np.zeros(1), backend="cupy")
     assert found.load[:, 0].tolist() == list(range(length, -1, -1))
     assert found.hops == length * (length + 1) / 2
-
-
-@pytest.mark.parametrize("split", SPLITS)
-def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
-    expected = minimal_loads(torus(), np.arange(256), split=split, backend="numpy")
-    ports, roots = torus().astype(np.int32), np.arange(256, dtype=np.int32)
-    task = network.Task(
-        ports,
-        roots,
-        np.ones(256),
-        network.Ways(split == "next-hops", split == "next-hops"),
-        np.ones(256),
-        None,
-        order(ports, roots),
-    )
-    load, _, totals = reference.loads(task, xp=as_cupy())
-    assert load.reshape(ports.shape).tolist() == expected.load.tolist()
-    assert totals.hops.sum() == expected.hops
 
 
 def test_out_of_memory(as_cupy: AsCupy) -> None:

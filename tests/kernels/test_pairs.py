@@ -145,12 +145,6 @@ def test_blocks_and_threads_do_not_matter(number: int, as_cupy: AsCupy, monkeypa
         assert np.array(draw_pairs(some, 10, number, 7, backend=backend, threads=threads)).tolist() == whole
 
 
-@pytest.mark.parametrize("name", ["uniform", "unequal pairs", "product, more and less"])
-def test_reference_runs_in_cupy_too(name: str, as_cupy: AsCupy) -> None:
-    found = reference.pairs(tables(name), 5, 1000, (9, 0), xp=as_cupy())
-    assert np.array(found).tolist() == np.array(draw_pairs(tables(name), 5, 1000, 9, backend="numpy")).tolist()
-
-
 CHOICES = {
     "equal": [2.0] * 7,
     "one": [3.0],

@@ -71,17 +71,6 @@ def test_numba_draws_the_same() -> None:
     assert [philox_cpu.below(draw, 6) for draw in expected[:, 0]] == below(expected[:, 0], 6).tolist()
 
 
-def test_cupy_draws_the_same(as_cupy: AsCupy) -> None:
-    counter, key = random_words()
-    cupy = as_cupy()
-    found = philox(list(map(cupy.asarray, counter.T)), list(map(cupy.asarray, key.T)), cupy)
-    assert [part.get().tolist() for part in found] == as_array(philox, counter, key).T.tolist()
-    assert (
-        below(found[0], cupy.asarray(np.arange(1, 1001))).get().tolist()
-        == below(found[0].get(), np.arange(1, 1001)).tolist()
-    )
-
-
 def test_cuda_draws_the_same(as_cupy: AsCupy, tmp_path: Path) -> None:
     counter, key = random_words()
     cupy, source = as_cupy(), tmp_path / "trial.cu"

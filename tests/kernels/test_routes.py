@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
-from torusweep_kernels import backend as backends
-from torusweep_kernels.routes import cpu, gpu, reference, route_ends, route_flows
+from torusweep_kernels.routes import cpu, reference, route_ends, route_flows
 from torusweep_kernels.routes.reference import lines
-from torusweep_kernels.routes.task import Task
 
 from tests.kernels import oracle
 
-BACKENDS = ("numpy", "numba", "cupy")
+BACKENDS = ("numpy", "numba")
 AsCupy = Callable[..., ModuleType]
 MOST = 2**63 - 1
 LINE = np.array([[1, -1], [2, 0], [3, 1], [-1, 2]])
 
 
 @pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest, as_cupy: AsCupy) -> str:
-    """Every backend in turn; cupy is the fake, with few threads, so that each takes several packets."""
-    if request.param == "cupy":
-        as_cupy(multiprocessors=1)
+def backend(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
@@ -220,21 +214,6 @@ def test_arguments_are_left_as_they_were(backend: str) -> None:
     assert {name: array.tolist() for name, array in task.items()} == before
 
 
-def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
-    task = drawn(cycles_and_chains, 6)
-    types = {
-        "next": np.int32,
-        "start": np.int32,
-        "row": np.int32,
-        "direction": np.int8,
-        "hops": np.int16,
-        "amount": np.int64,
-    }
-    found = reference.followed(Task(**{name: task[name].astype(dtype) for name, dtype in types.items()}), as_cupy())
-    flow, ends = walked(task)
-    assert (found[0].tolist(), found[1].tolist(), found[2]) == ([flow], ends, None)
-
-
 def test_lines_end_where_directions_join_and_nowhere_else() -> None:
     laid = lines(
         np.array([[1, -1], [2, 0], [0, 1], [2, 2]], np.int32)
@@ -361,37 +340,3 @@ def test_memory_does_not_grow_with_runs() -> None:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 100 * packets  # a byte per packet and run would take twice as much
-
-
-def test_out_of_gpu_memory(as_cupy: AsCupy) -> None:
-    as_cupy(memory=2**12)
-    with pytest.raises(
-        backends.GpuOutOfMemory,
-        match=r"torusweep_kernels.routes: expected enough GPU memory, got: .*; make the work smaller",
-    ):
-        route_flows(oracle.torus(32, 32), [0], [0], [[0]], [[1]], backend="cupy")
-
-
-def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    source = tmp_path / "wrong.cu"
-    source.write_text('extern "C" __global__ void follow(int* here) { undeclared = 1; }')
-    monkeypatch.setattr(gpu, "SOURCE", source)
-    as_cupy()
-    with pytest.raises(
-        backends.KernelCompileError, match=r"(?s)torusweep_kernels.routes: NVRTC could not compile.*undeclared"
-    ):
-        route_flows(RING, [0], [0], [[0]], [[1]], backend="cupy")
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not backends.gpu_count(), reason="needs a GPU that CuPy can use; none found here")
-def test_a_real_gpu_gives_the_same() -> None:
-    rng = np.random.default_rng(1)
-    direction, hops, _ = dimension_order(16, 16, 16)
-    packets = 2**20
-    start, row, amount = (rng.integers(0, most, packets) for most in (4096, len(hops), 2**40))
-    here, there = (
-        route_flows(oracle.torus(16, 16, 16), start, row, direction, hops, amount, backend=name)
-        for name in ("numba", "cupy")
-    )
-    assert here.tolist() == there.tolist()

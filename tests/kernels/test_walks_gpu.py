@@ -13,8 +13,7 @@ import pytest
 from torusweep_kernels import backend, cuda, walks
 from torusweep_kernels.loads import SPLITS
 from torusweep_kernels.pairs import pair_tables
-from torusweep_kernels.walks import RandomPackets, Searches, Walks, gpu, reference, sampled_walks, shortest_walks
-from torusweep_kernels.walks.reference import Task
+from torusweep_kernels.walks import RandomPackets, Searches, Walks, gpu, sampled_walks, shortest_walks
 
 from tests.kernels import oracle
 
@@ -228,17 +227,6 @@ def test_many_levels(length: int, as_cupy: AsCupy) -> None:
     assert found.count[0, :, 0].tolist() == [*range(1, length + 1), 0]
     assert not found.unreachable.any()
     assert names == ["reach", "walk"]
-
-
-@pytest.mark.parametrize("split", SPLITS)
-def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
-    expected = walked("numpy", split)
-    start, destination = np.random.default_rng(2).integers(0, NODES, (2, PACKETS)).astype(np.int32)
-    group = (np.arange(PACKETS) % 3).astype(np.int32)
-    task = Task(torus().astype(np.int32), start, destination, group, 3, 0, (5, 0), split == "paths", None)
-    count, unreachable = reference.walks(task, xp=as_cupy())
-    assert count.reshape(expected.count.shape).tolist() == expected.count.tolist()
-    assert unreachable.tolist() == expected.unreachable.tolist()
 
 
 def test_out_of_memory(as_cupy: AsCupy) -> None:

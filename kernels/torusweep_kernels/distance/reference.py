@@ -1,4 +1,4 @@
-"""Specification of all-pairs distances: whole-array operations level by level, with NumPy or CuPy.
+"""Specification of all-pairs distances: whole-array operations level by level.
 
 A node has a row of 64-bit words, with a bit for each source. A level ORs into every node's row that of its first
 predecessor, then that of its second, and so on. Nodes are renumbered by decreasing number of predecessors: those with a
@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.backend import host
 from torusweep_kernels.threads import in_threads
 
 WORD = 64
@@ -237,12 +236,12 @@ def same_degree(start: np.ndarray) -> int:
     return int(many[0]) if len(many) and (many == many[0]).all() else 0
 
 
-def distances(task: Task, threads: int | None, xp: Any = np) -> tuple[np.ndarray, np.ndarray | None]:
+def distances(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
     """Specification of `all_pairs_distance`: (histogram int64[G, D+1], eccentricity int32[S] | None)."""
     slots, per_lane = pack(task, per_lane_allowed=False)
     words = max(1, min(WORDS, len(slots) // WORD, SCRATCH // (24 * task.nodes)))
-    threads = 1 if xp is not np else threads or len(os.sched_getaffinity(0))
-    network = Network(task, xp)
+    threads = threads or len(os.sched_getaffinity(0))
+    network = Network(task)
     return collect(task, in_threads(network.part, list(blocks(slots, words, per_lane)), threads))
 
 
@@ -255,8 +254,8 @@ class Network:
     counted bool[N, 1] whether a row counts as a destination; None if all do
     """
 
-    def __init__(self, task: Task, xp: Any) -> None:
-        self.task, self.xp = task, xp
+    def __init__(self, task: Task) -> None:
+        self.task = task
         start, predecessor = predecessors(task.ports)
         number = np.diff(start)
         order = np.argsort(-number, kind="stable")
@@ -265,54 +264,44 @@ class Network:
         having = np.searchsorted(
             -number[order], -np.arange(int(number.max(initial=0)))
         )  # rows with more than p predecessors
-        self.layers = [xp.asarray(self.rank[predecessor[start[order[:n]] + p]]) for p, n in enumerate(having)]
+        self.layers = [self.rank[predecessor[start[order[:n]] + p]] for p, n in enumerate(having)]
         self.led_to = len(self.layers[0]) if self.layers else 0
-        self.counted = None if task.counted is None else xp.asarray(task.counted[order][:, None])
+        self.counted = None if task.counted is None else task.counted[order][:, None]
 
     def part(self, block: Block) -> Part:
         """Return a block's distances."""
-        task, xp = self.task, self.xp
-        clipped = {"mode": "clip"} if xp is np else {}  # `out` is several times faster; CuPy has no modes
+        task = self.task
         start = seeds(task, block)
         first = np.zeros((task.nodes, block.words), np.uint64)
         bit = np.uint64(1) << (start.lane % WORD).astype(np.uint64)
         np.bitwise_or.at(first, (self.rank[start.node], start.lane // WORD), bit)
-        old, new = xp.asarray(first), xp.empty(first.shape, np.uint64)
-        gathered, ones = xp.empty(first.shape, np.uint64), xp.empty(first.shape, np.uint8)
-        kept_row, kept = xp.asarray(self.rank[start.kept_node]), xp.asarray(start.kept)
+        old, new = first, np.empty(first.shape, np.uint64)
+        gathered, ones = np.empty(first.shape, np.uint64), np.empty(first.shape, np.uint8)
+        kept_row, kept = self.rank[start.kept_node], start.kept
         counts, reached = [], []
         fresh = old.copy()
         while fresh.any():
             if self.counted is not None:
                 fresh *= self.counted
-            counts.append(xp.bitwise_count(fresh, out=ones).sum(axis=0, dtype=np.int64))
+            counts.append(np.bitwise_count(fresh, out=ones).sum(axis=0, dtype=np.int64))
             if task.eccentricity:
-                reached.append(any_row(fresh))
+                reached.append(np.bitwise_or.reduce(fresh))
             new[self.led_to :] = old[self.led_to :]
             base = old
             for predecessor in self.layers:
                 rows = len(predecessor)
-                xp.take(old, predecessor, axis=0, out=gathered[:rows], **clipped)
-                xp.bitwise_or(base[:rows], gathered[:rows], out=new[:rows])
+                # with a mode, `out` is several times faster
+                np.take(old, predecessor, axis=0, out=gathered[:rows], mode="clip")
+                np.bitwise_or(base[:rows], gathered[:rows], out=new[:rows])
                 base = new
             if len(kept_row):
                 new[kept_row] &= kept
-            fresh = xp.bitwise_xor(new, old, out=old)
+            fresh = np.bitwise_xor(new, old, out=old)
             old, new = new, gathered
             gathered = fresh
-        result = part(task, block, host(xp.stack(counts)))
+        result = part(task, block, np.stack(counts))
         if not task.eccentricity:
             return result
-        lanes = np.unpackbits(host(xp.stack(reached)).view(np.uint8), axis=1, bitorder="little")
+        lanes = np.unpackbits(np.stack(reached).view(np.uint8), axis=1, bitorder="little")
         used = block.slots >= 0
         return result._replace(slots=block.slots[used], eccentricity=last_level(lanes[:, used] != 0))
-
-
-def any_row(rows: Any) -> Any:
-    """Return uint64[W]: the OR of all rows of uint64[n, W], by halving (CuPy's bitwise_or has no reduce)."""
-    while len(rows) > 1:
-        half = len(rows) // 2
-        rest = rows[2 * half :]
-        rows = rows[:half] | rows[half : 2 * half]
-        rows[: len(rest)] |= rest
-    return rows[0]

@@ -57,8 +57,7 @@ def measure_lattices(
     """
     forms = np.ascontiguousarray(forms, np.int32)
     check(forms)
-    chosen = backends.resolve(backend)
-    chosen = backends.resolve("numba") if chosen == "cupy" else chosen
+    chosen = backends.resolve_on_cpu(backend)
     if not len(forms):
         return Properties(np.zeros(0, np.int32), np.zeros((0, 1), np.int32), np.zeros((0, forms.shape[1] * loads)))
     used = 1 if chosen == "numpy" else thread_count(threads)  # to count threads is to import Numba

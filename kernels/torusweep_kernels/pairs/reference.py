@@ -1,4 +1,4 @@
-"""Specification of `draw_pairs`: packets in blocks, with NumPy or CuPy.
+"""Specification of `draw_pairs`: packets in blocks.
 
 It also has the tables of a traffic from which packets are drawn, and the streams of their random words.
 """
@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.backend import host
 from torusweep_kernels.philox import WORD, philox, unit
 
 # fourth words of the counters (philox/draws.py); the third one is the number of the attempt
@@ -30,12 +29,12 @@ class WeightedChoice(NamedTuple):
     uniform: bool
     guide: np.ndarray
 
-    def of(self, unit: Any, xp: Any = np) -> Any:
-        """Return the choices, int32[B], for random numbers float64[B] in [0, 1), arrays of xp: numpy or cupy."""
+    def of(self, unit: Any) -> Any:
+        """Return the choices, int32[B], for random numbers float64[B] in [0, 1)."""
         last = len(self.cdf) - 1
         if self.uniform:
-            return xp.minimum((unit * len(self.cdf)).astype(np.int32), last)
-        return xp.minimum(xp.searchsorted(self.cdf, unit, side="right"), last).astype(np.int32)
+            return np.minimum((unit * len(self.cdf)).astype(np.int32), last)
+        return np.minimum(np.searchsorted(self.cdf, unit, side="right"), last).astype(np.int32)
 
 
 def choice_by_weight(weight: np.ndarray) -> WeightedChoice:
@@ -76,32 +75,34 @@ class Tables(NamedTuple):
 
 
 def pairs(
-    tables: Tables, first: int, number: int, key: tuple[int, int], threads: int | None = None, xp: Any = np
+    tables: Tables,
+    first: int,
+    number: int,
+    key: tuple[int, int],
+    threads: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Specification of `draw_pairs`: (source int32[B], destination int32[B])."""
-    drawn = Pairs(tables, key, xp)
+    drawn = Pairs(tables, key)
     parts = [drawn.block(first + begin, min(BLOCK, number - begin)) for begin in range(0, number, BLOCK)]
-    source, destination = (np.concatenate([host(part[which]) for part in parts]) for which in (0, 1))
+    source, destination = (np.concatenate([part[which] for part in parts]) for which in (0, 1))
     return source, destination
 
 
 class Pairs:
-    """The tables as arrays of NumPy or CuPy."""
+    """The tables, and the streams of random words."""
 
-    def __init__(self, tables: Tables, key: tuple[int, int], xp: Any) -> None:
-        self.xp, self.key, self.nodes = xp, key, tables.nodes
-        self.by_weight, self.by_common, self.by_pair = (
-            choice._replace(cdf=xp.asarray(choice.cdf)) for choice in tables[:3]
-        )
-        self.source, self.destination = xp.asarray(tables.source), xp.asarray(tables.destination)
+    def __init__(self, tables: Tables, key: tuple[int, int]) -> None:
+        self.key, self.nodes = key, tables.nodes
+        self.by_weight, self.by_common, self.by_pair = tables[:3]
+        self.source, self.destination = tables.source, tables.destination
         self.product_sum, self.own_sum = tables.product_sum, tables.own_sum
         rows = np.repeat(np.arange(tables.nodes), np.diff(tables.reduced_start))
-        self.reduced = xp.asarray(rows * tables.nodes + tables.reduced)  # numbers of pairs, ascending
-        self.rejection = xp.asarray(tables.rejection)
+        self.reduced = np.asarray(rows * tables.nodes + tables.reduced)  # numbers of pairs, ascending
+        self.rejection = tables.rejection
 
     def block(self, first: int, number: int) -> tuple[Any, Any]:
         """Return (source int32[B], destination int32[B]) of `number` packets from number `first` on."""
-        packet = self.xp.asarray(np.uint64(first) + np.arange(number, dtype=np.uint64))
+        packet = np.uint64(first) + np.arange(number, dtype=np.uint64)
         source, destination, rejected = self.attempt(packet, 0)
         attempt = 1
         while len(rejected):
@@ -111,28 +112,28 @@ class Pairs:
         return source, destination
 
     def words(self, packet: Any, attempt: int, stream: int) -> tuple[Any, ...]:
-        return philox((packet % WORD, packet // WORD, attempt, stream), self.key, self.xp)
+        return philox((packet % WORD, packet // WORD, attempt, stream), self.key)
 
     def attempt(self, packet: Any, attempt: int) -> tuple[Any, Any, Any]:
         """Return (source int32[B], destination int32[B], indices of rejected pairs)."""
-        xp, words = self.xp, self.words(packet, attempt, PAIRS)
+        words = self.words(packet, attempt, PAIRS)
         one, two = unit(words[0], words[1]), unit(words[2], words[3])
         if not self.product_sum:
-            pair = self.by_pair.of(one, xp)
-            return self.source[pair], self.destination[pair], xp.arange(0)
+            pair = self.by_pair.of(one)
+            return self.source[pair], self.destination[pair], np.arange(0)
         at = one * (self.product_sum + self.own_sum)
         product = at < self.product_sum
         if self.own_sum:
-            source, destination = self.by_weight.of(at / self.product_sum, xp), self.by_common.of(two, xp)
-            own = xp.flatnonzero(~product)
-            pair = self.by_pair.of((at[own] - self.product_sum) / self.own_sum, xp)
+            source, destination = self.by_weight.of(at / self.product_sum), self.by_common.of(two)
+            own = np.flatnonzero(~product)
+            pair = self.by_pair.of((at[own] - self.product_sum) / self.own_sum)
             source[own], destination[own] = self.source[pair], self.destination[pair]
         else:
-            source, destination = self.by_weight.of(one, xp), self.by_common.of(two, xp)
+            source, destination = self.by_weight.of(one), self.by_common.of(two)
         if not len(self.reduced):
-            return source, destination, xp.arange(0)
+            return source, destination, np.arange(0)
         number = source.astype(np.int64) * self.nodes + destination
-        place = xp.minimum(xp.searchsorted(self.reduced, number), len(self.reduced) - 1)
+        place = np.minimum(np.searchsorted(self.reduced, number), len(self.reduced) - 1)
         chance = self.words(packet, attempt, REJECTIONS)[0] * HALF
         rejected = product & (self.reduced[place] == number) & (chance < self.rejection[place])
-        return source, destination, xp.flatnonzero(rejected)
+        return source, destination, np.flatnonzero(rejected)

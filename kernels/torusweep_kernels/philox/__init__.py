@@ -1,7 +1,7 @@
 """Random numbers by counter: Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 
 A draw depends only on its counter and key, so packets can be drawn in any order and in any thread. Three versions give
-the same bits: this one for arrays (NumPy or CuPy), cpu.py for code compiled by Numba, and philox.cuh for CUDA.
+the same bits: this one for arrays, cpu.py for code compiled by Numba, and philox.cuh for CUDA.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ WORD = 2**32
 UNIT = 2.0**-53
 
 
-def philox(counter: Sequence[Any], key: Sequence[Any], xp: Any = np) -> tuple[Any, Any, Any, Any]:
+def philox(counter: Sequence[Any], key: Sequence[Any]) -> tuple[Any, Any, Any, Any]:
     """Return four random words of 32 bits for every counter.
 
     counter  four integers or integer arrays, broadcast against each other; taken modulo 2³²
     key      two integers or integer arrays, in the same way
-    xp       numpy or cupy; the arrays must be that library's
     returns  four uint32 arrays of the common shape
     """
-    c0, c1, c2, c3 = (xp.asarray(word).astype(np.uint64) & (WORD - 1) for word in counter)
-    k0, k1 = (xp.asarray(word).astype(np.uint64) & (WORD - 1) for word in key)
+    c0, c1, c2, c3 = (np.asarray(word).astype(np.uint64) & (WORD - 1) for word in counter)
+    k0, k1 = (np.asarray(word).astype(np.uint64) & (WORD - 1) for word in key)
     for turn in range(ROUNDS):
         if turn:
             k0, k1 = (k0 + WEYL[0]) & (WORD - 1), (k1 + WEYL[1]) & (WORD - 1)

@@ -26,4 +26,4 @@ def packet_words(packet: np.ndarray, purpose: int, stream: int, seed: int, *, ba
         words = np.empty((4, len(packet)), np.uint32)
         fill(packet, purpose, stream, *key, words)
         return words
-    return np.stack(philox((packet & (WORD - 1), packet >> 32, purpose, stream), key, np))
+    return np.stack(philox((packet & (WORD - 1), packet >> 32, purpose, stream), key))

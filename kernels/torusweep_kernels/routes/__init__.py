@@ -11,7 +11,6 @@ from torusweep_kernels.checks import expecting, within
 from torusweep_kernels.routes.task import Task, most_passes
 
 SUMS = 2**63  # exceeds int64
-LARGE = 2**22  # packets of a call from which auto uses a GPU (estimated: benchmarks/README.md)
 
 
 def route_flows(
@@ -36,8 +35,7 @@ def route_flows(
     hops       int16[R, L]   length of each run, ≥ 0; runs of 0 hops are skipped
     amount     int64[B]      ≥ 0, weight of each packet; None for 1
     groups     G ≥ 1: packet b is in group (first + b) modulo G, first ≥ 0; None for no groups
-    backend    auto, numpy, numba or cupy; sums of whole numbers are the same in any order, so flows are equal to the
-               bit. auto: cupy for 2²² packets and more if there is a GPU, otherwise numba
+    backend    numpy: the specification; auto, numba and cupy: compiled for the CPU, since routes are drawn there
     threads    CPU threads of numba; by default all that it may use
 
     Method: the nodes along a direction are laid out as lines (rings or chains). A run adds its amount where it starts
@@ -48,8 +46,7 @@ def route_flows(
     Raises ValueError for arrays that contradict each other, and for a packet whose route takes a direction that leads
     nowhere (it names the first such packet); OverflowError if flows could exceed int64: the sum of all amounts,
     times the number of times that a route may pass a channel, must be below 2⁶³;
-    `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory`
-    if the GPU has too little memory.
+    `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU.
     """
     expect = expecting("route_flows")
     expect(groups is None or groups >= 1, "groups ≥ 1 or None", groups)
@@ -58,7 +55,7 @@ def route_flows(
     number = 1 if groups is None else groups
     task = checked("route_flows", next, start, row, direction, hops, amount)
     task = task._replace(groups=number, first=first % number)
-    chosen = backends.resolve(backend, large=len(task.start) >= LARGE)
+    chosen = backends.resolve_on_cpu(backend)
     from torusweep_kernels.routes.reference import lines
 
     laid = lines(task.next)

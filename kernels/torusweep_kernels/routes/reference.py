@@ -5,11 +5,10 @@ It also lays the nodes along every direction out in lines, so that a run of hops
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.backend import host
 from torusweep_kernels.compile import cached
 from torusweep_kernels.routes.task import Task
 
@@ -78,36 +77,36 @@ def laid_out(next):
 
 def flows(task: Task, lines: Lines | None = None, threads: int | None = None) -> tuple[np.ndarray, int | None]:
     """Specification of `route_flows`: (flow int64[G, N, D], the first packet that cannot go on, or None)."""
-    flow, _, stranded = followed(task, np)
+    flow, _, stranded = followed(task)
     return flow, stranded
 
 
-def followed(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
+def followed(task: Task) -> tuple[np.ndarray, np.ndarray, int | None]:
     """Return (flow int64[G, N, D], last node of each packet int32[B], first packet that cannot go on, or None)."""
     directions = task.next.shape[1]
-    leads_to, direction, hops = (xp.asarray(array) for array in (task.next.ravel(), task.direction, task.hops))
-    flow, ends = xp.zeros(task.groups * task.next.size, np.int64), []
+    leads_to, direction, hops = (task.next.ravel(), task.direction, task.hops)
+    flow, ends = np.zeros(task.groups * task.next.size, np.int64), []
     for first in range(0, task.packets, BLOCK):
         block = slice(first, first + BLOCK)
-        at, route = xp.asarray(task.start[block]).copy(), xp.asarray(task.row[block])
-        group = (task.first + first + xp.arange(len(at))) % task.groups
-        amount = xp.asarray(task.amount[block] if task.stride else np.repeat(task.amount, len(at)))
+        at, route = task.start[block].copy(), task.row[block]
+        group = (task.first + first + np.arange(len(at))) % task.groups
+        amount = task.amount[block] if task.stride else np.repeat(task.amount, len(at))
         for run in range(hops.shape[1]):
             left, heading = hops[route, run], direction[route, run]
-            going = xp.flatnonzero((left > 0) & (at >= 0))
+            going = np.flatnonzero((left > 0) & (at >= 0))
             while len(going):
                 channel = at[going].astype(np.int64) * directions + heading[going]
                 place = group[going] * task.next.size + channel
                 low, high = (
-                    xp.bincount(place, weights=half[going].astype(np.float64), minlength=len(flow))
+                    np.bincount(place, weights=half[going].astype(np.float64), minlength=len(flow))
                     for half in (amount % HALF, amount // HALF)
                 )
                 flow += high.astype(np.int64) * HALF + low.astype(np.int64)
                 at[going] = leads_to[channel]
                 left[going] -= 1
-                going = xp.flatnonzero((left > 0) & (at >= 0))
-        stranded = xp.flatnonzero(at < 0)
+                going = np.flatnonzero((left > 0) & (at >= 0))
+        stranded = np.flatnonzero(at < 0)
         if len(stranded):
-            return host(flow), host(at), first + int(stranded[0])
-        ends.append(host(at))
-    return host(flow).reshape(task.groups, *task.next.shape), np.concatenate([task.start[:0], *ends]), None
+            return flow, at, first + int(stranded[0])
+        ends.append(at)
+    return flow.reshape(task.groups, *task.next.shape), np.concatenate([task.start[:0], *ends]), None

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.backend import host
 from torusweep_kernels.distance.reference import predecessors
 from torusweep_kernels.pairs.reference import Tables
 from torusweep_kernels.philox import philox
@@ -101,10 +100,10 @@ def too_many_paths() -> OverflowError:
     )
 
 
-def walks(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndarray, np.ndarray]:
+def walks(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Specification of `shortest_walks`: (count int64[G·N·P], unreachable int64[G])."""
-    network = Network(task, xp)
-    passed, unreachable = xp.zeros(task.groups * task.ports.size, np.int64), xp.zeros(task.groups, np.int64)
+    network = Network(task)
+    passed, unreachable = np.zeros(task.groups * task.ports.size, np.int64), np.zeros(task.groups, np.int64)
     order = np.argsort(task.destination, kind="stable")
     targets, first = np.unique(task.destination[order], return_index=True)
     first = np.append(first, len(order))
@@ -114,11 +113,11 @@ def walks(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndar
         distance, limit = network.search(some)
         for begin in range(first[block], first[block + len(some)], PACKETS):
             places = order[begin : min(begin + PACKETS, first[block + len(some)])]
-            packets = Packets(*(xp.asarray(array.astype(np.int64)) for array in network.packets(places, some)))
+            packets = Packets(*(array.astype(np.int64) for array in network.packets(places, some)))
             hops = distance[packets.row]
-            unreachable += xp.bincount(packets.group[hops < 0], minlength=task.groups)
+            unreachable += np.bincount(packets.group[hops < 0], minlength=task.groups)
             network.walk(packets.only(hops > 0), limit, passed)
-    return host(passed), host(unreachable)
+    return passed, unreachable
 
 
 class Packets(NamedTuple):
@@ -137,12 +136,12 @@ class Packets(NamedTuple):
 class Network:
     """Ports and predecessors as arrays of NumPy or CuPy. Row lane · N + node is for a node and a destination."""
 
-    def __init__(self, task: Task, xp: Any) -> None:
-        self.task, self.xp = task, xp
-        self.heads = xp.asarray(task.heads.astype(np.int64))
-        self.capacity = xp.asarray(np.ones(task.ports.shape) if task.capacity is None else task.capacity)
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.heads = task.heads.astype(np.int64)
+        self.capacity = np.ones(task.ports.shape) if task.capacity is None else task.capacity
         start, predecessor = predecessors(task.ports)
-        self.start, self.predecessor = xp.asarray(start), xp.asarray(predecessor.astype(np.int64))
+        self.start, self.predecessor = start, predecessor.astype(np.int64)
         self.most = int(np.diff(start).max(initial=0))
 
     def packets(self, places: np.ndarray, targets: np.ndarray) -> Iterator[np.ndarray]:
@@ -157,17 +156,17 @@ class Network:
 
     def search(self, targets: np.ndarray) -> tuple[Any, Any]:
         """Return (distance int64[rows], −2 if not reached; limit uint32[rows, P]) for a block of destinations."""
-        xp, nodes = self.xp, self.task.nodes
+        nodes = self.task.nodes
         rows = len(targets) * nodes
-        distance, count = xp.full(rows, -2, np.int64), xp.zeros(rows)
-        limit, ticket = xp.zeros((rows, self.task.width), np.uint32), xp.empty(rows, np.int64)
-        row = xp.asarray(np.arange(len(targets)) * nodes + targets)
+        distance, count = np.full(rows, -2, np.int64), np.zeros(rows)
+        limit, ticket = np.zeros((rows, self.task.width), np.uint32), np.empty(rows, np.int64)
+        row = np.arange(len(targets)) * nodes + targets
         distance[row], count[row] = 0, 1.0
         level = 0
         while len(row):
-            found = xp.concatenate([row[:0], *(other[distance[other] < 0] for other in self.behind(row))])
-            ticket[found] = xp.arange(len(found))
-            row = found[ticket[found] == xp.arange(len(found))]  # each one once
+            found = np.concatenate([row[:0], *(other[distance[other] < 0] for other in self.behind(row))])
+            ticket[found] = np.arange(len(found))
+            row = found[ticket[found] == np.arange(len(found))]  # each one once
             level += 1
             distance[row] = level
             if len(row):
@@ -179,38 +178,38 @@ class Network:
         node = row % self.task.nodes
         for p in range(self.most):
             link = self.start[node] + p
-            having = self.xp.flatnonzero(link < self.start[node + 1])
+            having = np.flatnonzero(link < self.start[node + 1])
             yield row[having] - node[having] + self.predecessor[link[having]]
 
     def divide(self, row: Any, distance: Any, count: Any, limit: Any) -> None:
         """Set the count and the limits of a level's rows."""
-        xp, node = self.xp, row % self.task.nodes
-        total, ends = xp.zeros(len(row)), []
+        node = row % self.task.nodes
+        total, ends = np.zeros(len(row)), []
         with np.errstate(over="ignore"):
             for p in range(self.task.width):
                 other = row - node + self.heads[node, p]
                 weight = (count[other] if self.task.by_paths else 1.0) * self.capacity[node, p]
-                total = total + xp.where(distance[other] == distance[row] - 1, weight, 0.0)
+                total = total + np.where(distance[other] == distance[row] - 1, weight, 0.0)
                 ends.append(total)
         if not np.isfinite(float(total.max())):
             raise too_many_paths()
         count[row] = total
         share = SCALE / total
         for p, end in enumerate(ends):
-            limit[row, p] = xp.where(end * share < MOST, end * share, MOST).astype(np.uint32)
+            limit[row, p] = np.where(end * share < MOST, end * share, MOST).astype(np.uint32)
 
     def walk(self, packets: Packets, limit: Any, passed: Any) -> None:
         """Walk packets until all have arrived."""
-        xp, (nodes, width) = self.xp, self.task.ports.shape
+        nodes, width = self.task.ports.shape
         hop = 0
         while len(packets.row):
-            drawn = philox((packets.low, packets.high, hop // HOPS, STREAM), self.task.key, xp)[hop % HOPS]
-            drawn = xp.where(drawn == MOST, np.uint32(MOST - 1), drawn)
-            port = xp.zeros(len(drawn), np.int64)
+            drawn = philox((packets.low, packets.high, hop // HOPS, STREAM), self.task.key)[hop % HOPS]
+            drawn = np.where(drawn == MOST, np.uint32(MOST - 1), drawn)
+            port = np.zeros(len(drawn), np.int64)
             for p in range(width - 1):
                 port += drawn >= limit[packets.row, p]
             node = packets.row % nodes
-            passed += xp.bincount((packets.group * nodes + node) * width + port, minlength=len(passed))
+            passed += np.bincount((packets.group * nodes + node) * width + port, minlength=len(passed))
             packets = packets._replace(row=packets.row - node + self.heads[node, port])
             packets = packets.only(packets.row != packets.end)
             hop += 1
