@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class WithNotes:
-    """An answer with notes on what it does not take into account.
+    """An answer with notes on what it leaves out.
 
     unheeded  spelling of a network → note on the attributes of the network that the answer leaves out
     """

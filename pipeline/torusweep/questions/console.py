@@ -60,7 +60,7 @@ def print_facts(console: Console, heading: str, facts: Iterable[tuple[str, ...]]
 
 
 def print_circle(console: Console, channels: Sequence[str], said: str, packets: Sequence[str] | None = None) -> None:
-    """Print channels, each waiting for the next, with the packets that hold them; of many, the middle is left out."""
+    """Print channels, each waiting for the next, and the packets that hold them; leave out the middle of many."""
     print_note(console, f"\n{said} the next; in the last, the first:")
     width, digits = max(map(len, channels)), len(str(len(channels)))
     holders = [""] * len(channels) if packets is None else [f"   packet {packet}" for packet in packets]

@@ -62,7 +62,7 @@ def facts_of(topology: Topology) -> list[Fact]:
 
 
 class _Value(NamedTuple):
-    """A column's value in a line: {name} with its unit, {name:n} without; formats: {name:.1%}, {name:.9gu} with."""
+    """A column's value in a line: {name} and formats with u ({name:.9gu}) print its unit; {name:n} does not."""
 
     value: Any
     unit: str

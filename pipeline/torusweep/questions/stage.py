@@ -269,7 +269,7 @@ class Stage(Protocol):
         ...
 
     def rows_of_many(self, points: Iterable[tuple[LazyNetwork, Any]], options: How) -> list[Rows | Exception]:
-        """Return for each point, in order, its rows or the exception that `rows` raises, which stops no other point.
+        """Return for each point, in order, its rows or the exception that `rows` raises. No exception stops the others.
 
         points   (network, request) of each point; an iterator can free a network's memory after its last point
         """

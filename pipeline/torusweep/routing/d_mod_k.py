@@ -45,7 +45,7 @@ def d_mod_k(topology: Topology) -> TableRouting:
 
 
 class _Level(NamedTuple):
-    """The switches of level l, 1 … h: nodes from `first` on, with number = way + ways · word and ways = w₁ … w_l."""
+    """The switches of a level: nodes from `first` on. A switch's number is way + ways · word, with ways = w₁ … w_l."""
 
     first: int
     ways: int

@@ -219,7 +219,7 @@ def grid_of(routing: str, topology: Topology) -> Grid:
 
 
 def _sides_of(topology: Topology) -> Iterator[tuple[int, ...]]:
-    """Yield the sides that the network may have as a grid: its plan's and, if that has one side, all that links allow.
+    """Yield the sides that the network may have as a grid: the plan's and, if these are one side, all that links allow.
 
     In a grid, a step along a dimension adds the product of the sides before it to a node's number.
     """

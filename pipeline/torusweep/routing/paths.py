@@ -1,4 +1,4 @@
-"""The paths of a routing: hop by hop, as a table of routes for pairs of nodes, and over a graph of states.
+"""The paths of a routing: hop by hop, as a table of routes for pairs of nodes, or over a graph of states.
 
 A path hop by hop gives the node, the port and the virtual channel's class of every hop. A table of routes is made once
 for all keys if the keys are few, otherwise for the keys of each call.
@@ -21,7 +21,7 @@ UNREACHED = np.iinfo(np.int16).max
 
 
 class Runs(NamedTuple):
-    """The runs of R routes: their direction, number of hops and phase, int[R, L] each; runs of 0 hops are skipped."""
+    """The runs of R routes: direction, number of hops and phase, int[R, L] each. Runs of 0 hops are skipped."""
 
     direction: np.ndarray
     hops: np.ndarray
@@ -80,7 +80,7 @@ def crosses(moves: Moves, at: np.ndarray, direction: np.ndarray, hops: np.ndarra
 
 
 def _first(runs: Runs) -> list[np.ndarray]:
-    """Return the runs, int64[R, L + 1] each, with a row's empty runs, and one more empty run, at its end."""
+    """Return the runs, int64[R, L + 1] each. A row's empty runs, and one more empty run, are moved to its end."""
     order = np.argsort(runs.hops == 0, axis=1, kind="stable")
     return [
         np.hstack([np.take_along_axis(array, order, axis=1), np.zeros((len(order), 1), array.dtype)]).astype(np.int64)
@@ -89,7 +89,7 @@ def _first(runs: Runs) -> list[np.ndarray]:
 
 
 class PairRoutes(NamedTuple):
-    """Routes of pairs: pair int64[R], ascending, row int32[R] in the table, and weight float64[R], sum 1 per pair."""
+    """Routes of pairs, int64[R], ascending: row in the table int32[R], and weight float64[R], sum 1 for each pair."""
 
     pair: np.ndarray
     row: np.ndarray
@@ -181,7 +181,7 @@ def links_of_arcs(routing: LayeredRouting) -> np.ndarray | None:
 def shortest_paths(
     routing: LayeredRouting, finish: np.ndarray, links: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the length, int16[S, B] in arcs, and number, float64[S, B], of shortest paths to each state of `finish`.
+    """Return the lengths in arcs, int16[S, B], and numbers, float64[S, B], of shortest paths to each state of `finish`.
 
     Without a path, the length is `UNREACHED`. The number is None unless the routing splits packets by paths.
     finish   int[B]       states at which paths end

@@ -200,7 +200,7 @@ def rerouting(found: Survivors) -> Values:
 
 
 def minimal_rerouting(found: Survivors) -> Values:
-    """Number of virtual channels that suffices for minimal routes, one for each pair, in layers without a cycle."""
+    """Virtual channels that suffice for one minimal route of each pair, divided among layers without a cycle."""
 
     def of_draw(draw: int) -> float:
         network = _network(found, draw)

@@ -109,7 +109,7 @@ def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
 
 
 def _in_steps(schedule: Schedule, flits: int) -> Workload:
-    """Return the workload of a schedule in steps: messages cut into packets; local messages of ranks end each step."""
+    """Return the workload of a schedule in steps: messages are cut into packets, and local messages end each step."""
     step, source, destination, units = messages_of(schedule)
     ranks, steps = len(schedule.node), schedule.steps
     whole = units.astype(np.int64) * flits

@@ -150,7 +150,7 @@ def _is_optical(model: CostModel, cables: Cables) -> np.ndarray:
 
 
 def _price(model: CostModel, cable: Cable | None, cables: Cables) -> np.ndarray:
-    """Return the price of a cable of each group if it is of the given kind (electrical or optical), float64[G]."""
+    """Return the price of a cable of each group, float64[G], for the given kind of cable: electrical or optical."""
     assert cable is not None, "a model has one kind of cables"
     units = cables.bandwidth * (model.bandwidth if cable.unit == "Gb/s" else 1.0)
     return (cable.fixed + cable.per_metre * cables.metres) * units

@@ -80,7 +80,7 @@ def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual
 
 
 def _listed(table: TableRouting) -> Tables:
-    """Return for packets to each node: nodes of the places N, N + 1, …; hops (place, place, class of the channel).
+    """Return, for packets to each node, the nodes of further places N, N + 1, …, and hops (place, place, class).
 
     Packets enter at the places 0 … N − 1, which are the nodes, and leave at the place of their destination.
     """

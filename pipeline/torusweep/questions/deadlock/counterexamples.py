@@ -162,7 +162,7 @@ def packets_of(
 
 
 def _along_links(routing: LayeredRouting, cycle: np.ndarray) -> list[str] | None:
-    """Name the packet from u to w for each pair of channels u → v → w; None if some u or w is no terminal."""
+    """Name the packet from u to w for each pair of channels u → v → w; None if a needed u or w is not a terminal."""
     ports = routing.topology.ports  # these channels have one class
     near, far = cycle // ports.shape[1], ports.reshape(-1)[np.roll(cycle, -1)]
     if not (routing.plain and routing.lost is None and np.isin([*near, *far], routing.topology.terminals).all()):
@@ -173,7 +173,7 @@ def _along_links(routing: LayeredRouting, cycle: np.ndarray) -> list[str] | None
 def _entering_packets(
     routing: SourceRouting, classes: np.ndarray, memory: str, cycle: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a packet for each channel: (source, end of this half of its route, half); a first half may have no hops.
+    """Return (source, end of the half, half) of a packet that holds each channel; a first half may have no hops.
 
     half   0 or 1; 2 if the first half is only the first channel, and the second half begins with the second channel
     """

@@ -173,7 +173,7 @@ def runs_first(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> li
 
 
 def _successive_runs(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
-    """Yield, run by run, (direction, hops, phase, next direction or END, phase of the next run) for all rows."""
+    """Yield, run by run, direction, hops and phase of all rows, and direction (or END) and phase of their next runs."""
     empty = np.zeros((len(hops), 1), np.int64)
     after = np.where(np.hstack([hops, empty]) > 0, np.hstack([direction, empty]), END)
     stage = np.where(after == END, 0, np.hstack([phase, empty]))

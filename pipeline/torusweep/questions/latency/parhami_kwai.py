@@ -65,7 +65,7 @@ class Arrivals(NamedTuple):
 
 
 def flits(message_bits: ArrayLike, width: ArrayLike) -> Floats:
-    """Return the flits F = L/W of a message of L bits on channels of W bits (W = pins/d in the paper), a real number.
+    """Return the flits F = L/W, a real number, of a message of L bits on channels of W bits (in the paper, W = pins/d).
 
     Raises ValueError for a message of fewer bits than a channel, or a channel of less than one bit.
     """

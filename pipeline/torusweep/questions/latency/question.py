@@ -248,7 +248,7 @@ def latency(
 
 
 def _networks(networks: Sequence[LazyNetwork], how: How, given: Row) -> Latency | Latencies:
-    """Answer by the model of Parhami & Kwai: all numbers of one network, or a comparison of several."""
+    """Answer by the model of Parhami & Kwai, for one network or a comparison of several."""
     if not networks:
         raise BadInput('expected a topology, got none; as in torusweep latency "torus(k=16, n=3)" --rate 0.01')
     entry = entry_with(PARHAMI_KWAI, given, rates=given.get("rate", 0.0))
@@ -285,7 +285,7 @@ def _limits(static: Row, reason: str) -> list[str]:
 
 
 def _cubes(networks: Sequence[LazyNetwork], given: Row) -> Cubes:
-    """Answer by the model of Dally: cubes of all dimensions, and the cube of the given or best dimension."""
+    """Answer by the model of Dally, for cubes of all dimensions and for the given or best dimension."""
     if networks or "nodes" not in given:
         got = f"the topology {networks[0].spelling}" if networks else "neither"
         with under("nodes"):

@@ -203,7 +203,7 @@ def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[
 
 
 def fold(digit: np.ndarray, side: int) -> np.ndarray:
-    """Return the place of each node, int[…], of a ring folded to the order 0, k − 1, 1, k − 2, …, with k = `side`."""
+    """Return the place of each node of a ring of `side` nodes that is folded to the order 0, k − 1, 1, k − 2, …."""
     return np.where(2 * digit < side, 2 * digit, 2 * (side - 1 - digit) + 1)
 
 

@@ -70,7 +70,7 @@ def crossings(topology: Topology, placement: Placement) -> list[np.ndarray]:
 
 
 def layout_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
-    """Return a lower bound of the volume of a box with this placement, in cubic wire pitches, or of the area if flat.
+    """Return a lower bound of the volume (in two dimensions, the area) of a placement's box, in wire pitches.
 
     across   number of wires across each gap, from `crossings`
     sides    sides of the bounding box, in places; a side of one place does not count as a dimension

@@ -32,7 +32,7 @@ MAX_SHARES = 1 << 27  # shares of pairs in channels: 1 GiB
 
 
 def representative_channels(routing: Routing) -> np.ndarray:
-    """Return a channel, node · P + port, of each class of channels known to be equivalent, or all, int64[C]."""
+    """Return one channel (node · P + port) of each class of equivalent channels, int64[C]; all if none are known."""
     topology = routing.topology
     width = topology.ports.shape[1]
     present = np.flatnonzero(topology.ports != NO_PORT)

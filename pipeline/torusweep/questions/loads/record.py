@@ -64,7 +64,7 @@ class Loads(Record):
 
     @cached_property
     def channels(self) -> pa.Table:
-        """A table with a row for each channel, in the order of nodes and ports: numbers of its ends, class, load."""
+        """A table with a row for each channel, ordered by node and port: numbers of both ends, link class, load."""
         return channel_table(self.found)
 
     @cached_property

@@ -121,7 +121,7 @@ OF_ALL = SATURATION._replace(
 
 
 def _of_all(rows: Sequence[Record]) -> list[Panel]:
-    """Return the chart of all networks, or of a sample; [] if every network lies on a line of LINES."""
+    """Return the chart of all networks, or of a sample of many; [] if every network lies on one of LINES."""
     drawn = [row for row in rows if _is_minimal_uniform(row)]
     if len({row["topology"] for row in drawn}) < 2 or all(row["line"] for row in drawn):
         return []
@@ -153,7 +153,7 @@ def _by_routing(rows: Sequence[Record]) -> str:
 
 
 def _pivot(rows: Sequence[Record], title: str, note: str, leading: tuple[Field, Field], across: str, value: str) -> str:
-    """Return a table of the column `value`, with a column for each value of `across`; only rows with several values."""
+    """Return a table of the column `value`, with a column for each value of `across`. Rows need at least two values."""
     key = {"traffic": "routing", "routing": "traffic"}[across]
     found: dict[tuple[str, str], dict[str, Record]] = {}
     for row in rows:

@@ -77,7 +77,7 @@ def orders(block: Block, sides: Sequence[int], rings: Sequence[bool], names: Seq
 
 @lru_cache(1 << 12)
 def _digits(factors: tuple[int, ...], rounds: tuple[bool, ...]) -> list[tuple[str, tuple[int, ...], np.ndarray]]:
-    """Return (name, sequence of parts, digits of the members int32[A, m]) of each order of a box with these factors."""
+    """Return name, sequence of parts, and members' digits, int32[A, m], of each order of a box with these factors."""
     found = []
     for name, sequence in WAYS.items():
         for way in _ways(len(factors)):
@@ -159,13 +159,13 @@ def helix(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
 
 
 def folded(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """Return digits of a snake's members 0, 2, 4, …, then …, 5, 3, 1, int32[A, m]: a cycle of steps up to 2 hops."""
+    """Return digits along a cycle with steps of up to 2 hops, int32[A, m]: every other member of a snake, and back."""
     path = snake(factors, rounds)
     return np.concatenate([path[::2], path[1::2][::-1]]) if len(path) > 2 else None
 
 
 def _around(width: int, rows: np.ndarray) -> np.ndarray:
-    """Return digits, int32[A, m], along a cycle of `width` × `rows`, an even number of int32[R, m − 1]; spine first."""
+    """Return digits along a cycle of a block with an even number of rows, int32[A, m]; the spine's digit is first."""
     visits = [(0, 0)]
     for row in range(len(rows)):
         visits += [(place, row) for place in (range(1, width) if row % 2 == 0 else range(width - 1, 0, -1))]

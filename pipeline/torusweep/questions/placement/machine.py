@@ -105,7 +105,7 @@ class Machine:
 
     @cached_property
     def nearest(self) -> np.ndarray:
-        """int64[N]: for i = 0 … N − 1, the sum over all nodes of the distances to their i nearest other nodes.
+        """Sum over all nodes of the distances to their i nearest other nodes, for i = 0 … N − 1, int64[N].
 
         All routes are shortest paths.
         """
@@ -202,7 +202,7 @@ def _ways(routing: SourceRouting) -> tuple[Ways, int]:
 
 
 def _weights(topology: Topology, port: np.ndarray) -> tuple[np.ndarray | None, int]:
-    """Return each link's weight, `scale` / bandwidth, as whole numbers int64[N, D], or None if all are 1; and `scale`.
+    """Return each link's weight, `scale` / bandwidth, as a whole number, int64[N, D] (None if all are 1), and `scale`.
 
     Raises Refused if the scale is too large.
     """

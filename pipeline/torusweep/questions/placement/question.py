@@ -84,7 +84,7 @@ class Placements(Answer):
 
     @property
     def rows(self) -> list[Row]:
-        """A row for each placement: rank, seconds, ratio to the best placement's seconds, ties, place of each axis."""
+        """A row for each placement: rank, seconds, ratio to the best seconds, ties, and the place of each axis."""
         best, plain = self.ranking.best, self.ranking.row_major
         return [
             {

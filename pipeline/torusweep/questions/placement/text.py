@@ -1,4 +1,4 @@
-"""Print placements: the best one, the ranking, the times of its operations, and the loss of the row-major order."""
+"""Print placements: the best placement, the ranking, the times of its operations, and the loss by row-major order."""
 
 from __future__ import annotations
 

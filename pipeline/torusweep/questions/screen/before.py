@@ -92,7 +92,7 @@ def is_data_set(address: Path | str) -> bool:
 def of_data_set(
     address: Path | str, space: Space, chosen: Sequence[Objective], wanted: str = "", *, whole: bool = False
 ) -> Before | None:
-    """Return a size of a data set, read by a separate process; None if the data set lacks a part of that size.
+    """Return the lattices of one size in a data set, read by a separate process; None if some are missing.
 
     chosen  objectives that choose rows; other rows, and columns that play no part in the choice, are not read
     wanted  the digest of the data set, known from elsewhere; '': any
@@ -168,7 +168,7 @@ def _equal(said: Any, computed: Any) -> bool:
 
 
 def _lattice(row: Mapping[str, Any], space: Space, where: str) -> tuple[np.ndarray, str | None]:
-    """Return (Hermite normal form int32[n, n], circulant's spelling or None) of a row. Raises BadInput if malformed."""
+    """Return a row's Hermite normal form, int32[n, n], and a circulant's spelling or None, or raise BadInput."""
     n = space.dimensions
     if isinstance(space, Circulants):
         steps = STEPS_OF.fullmatch(str(row["topology"]))

@@ -1,4 +1,4 @@
-"""Bounds that no graph, or no lattice, of a given size and degree can beat; and the Pareto front of rows of numbers."""
+"""Bounds that no graph, or no lattice, of a size and degree can beat; and the Pareto front of rows of numbers."""
 
 from __future__ import annotations
 

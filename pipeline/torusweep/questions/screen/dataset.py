@@ -183,7 +183,7 @@ class DataSet:
         return is_remote(self.address)
 
     def read(self, name: str, begin: int = 0, end: int | None = None, *, most: int = 0) -> bytes:
-        """Return the bytes begin … end − 1 of a file, or the whole file, of at most `most` bytes, if `end` is None."""
+        """Return the bytes begin … end − 1 of a file; without `end`, the whole file, if it has at most `most` bytes."""
         limit = most if end is None else end - begin
         if not self.remote:
             path = Path(self.address) / name

@@ -1,4 +1,4 @@
-"""All lattices, or circulant graphs, of a size: their number, and batches with all of them or one of each class.
+"""All lattices, or circulant graphs, of a size: how many there are, and all of them, or one of each class, in batches.
 
 A circulant graph of N nodes has k different steps 1 ≤ s_1 < … < s_k ≤ N/2: node v has links to v ± s_i. It is the
 lattice graph Zᵏ/L, where L has the vectors x with Σ s_i x_i ≡ 0 modulo N. If N is even, the step N/2 leads to the same

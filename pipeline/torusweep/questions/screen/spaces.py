@@ -201,7 +201,7 @@ class Circulants(NamedTuple):
 
     @property
     def fewest_classes(self) -> int:
-        """Lower bound of the number of classes; each has at most one step set for a pair of units u, −u of Z_N."""
+        """Lower bound of the number of classes: a pair of units u, −u of Z_N gives a class at most one step set."""
         return -(-self.lattices // self._pairs_of_units)
 
     @property

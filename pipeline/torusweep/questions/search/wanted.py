@@ -127,7 +127,7 @@ def places(wanted: Wanted) -> np.ndarray:
 
 @cache
 def _bound(wanted: Wanted) -> Bound:
-    """Compute the bounds: within h hops of a node are at most a tree's nodes, and at most the nodes within h wires."""
+    """Compute the bounds. Within h hops of a node are at most as many nodes as in a tree, or as within h wires."""
     levels = bounds.moore_levels(wanted.nodes, wanted.degree)
     if wanted.wires is None:
         return Bound(bounds.diameter(levels), bounds.distance_sum(levels) * wanted.nodes)

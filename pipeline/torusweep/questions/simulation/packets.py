@@ -315,7 +315,7 @@ class Completion(NamedTuple):
 
 
 def completion_of(packets: Packets, sent: np.ndarray, delivered: np.ndarray) -> Completion:
-    """Return the completion of messages from sent, int32[G], and delivered, int32[M], of each packet; −1: never."""
+    """Return when messages were completed, from sent, int32[G], and each packet's delivered, int32[M]; −1 = never."""
     message, last = packets.number >> NUMBER_BITS, sent.copy()  # a message without packets arrives at once
     np.maximum.at(last, message, delivered)
     last[message[delivered < 0]] = -1

@@ -135,7 +135,7 @@ def _shares(
 
 
 class RouteRows(NamedTuple):
-    """Rows of runs: direction int8[R, L], hops int16[R, L], phase int8[R, L]; and the row of each packet, int32[M]."""
+    """Rows of runs (direction int8[R, L], hops int16[R, L], phase int8[R, L]) and the row of each packet, int32[M]."""
 
     direction: np.ndarray
     hops: np.ndarray

@@ -167,7 +167,7 @@ def _dominating_pairs(out: Rows, into: Rows) -> Pairs:
 
 
 def _tree(out: Rows, into: Rows, cluster: np.ndarray, clusters: int) -> Pairs:
-    """Return (tails, heads) of a breadth-first tree of clusters out of the first; if directed, also of one into it."""
+    """Return (tails, heads) of a breadth-first tree out of the first cluster; if directed, also of a tree into it."""
     parent = spanning_tree(*out, cluster, clusters)
     children = np.flatnonzero(parent >= 0)
     tails, heads = parent[children], children

@@ -148,7 +148,7 @@ def _expect_few(routes: int) -> None:
 
 
 def _routes_to(routing: SourceRouting, goal: int) -> _Routed:
-    """Return all routes from all terminals' nodes to a destination; with two passes, through each node in turn."""
+    """Return all routes from terminals' nodes to a destination; with two passes, routes through every node."""
     sources = _terminals(routing.topology)
     if routing.lost is not None:
         sources = sources[~np.isin(sources * routing.topology.nodes + goal, routing.lost)]
@@ -174,7 +174,7 @@ def _routes_to(routing: SourceRouting, goal: int) -> _Routed:
 
 
 def _routes(routing: SourceRouting, source: np.ndarray, destination: np.ndarray) -> tuple[np.ndarray, np.ndarray, Runs]:
-    """Return (pair int64[R], weight float64[R], runs) of all routes, ordered by pair; weights are whole if possible."""
+    """Return (pair int64[R], weight float64[R], runs) of all routes, ordered by pair. Weights are whole if possible."""
     keys, which = np.unique(routing.key(source, destination), return_inverse=True)
     found = routing.routes(keys)
     many = np.diff(found.first)[which]
@@ -231,7 +231,7 @@ def _rows_to(goal: int, routed: _Routed, node: np.ndarray, code: np.ndarray, kin
 
 
 def _rest_labels(goal: int, listed: np.ndarray, source: np.ndarray, begins: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return (int64 state of the rest of a route, for every rest; state of arrived packets at the destination).
+    """Return the state of each rest of a route, int64, and the state of packets that arrived at the destination.
 
     The states of a node are 0, 1, …. State 0 is the state of packets injected there, and of a rest that they all share.
     """

@@ -55,7 +55,7 @@ def table(topology: Topology, path: str) -> TableRouting:
 
 
 def rows_of_matrix(topology: Topology, matrix: np.ndarray) -> TableRows:
-    """Read a matrix of next nodes, number[N, N], by [at, destination]; −1 or the node itself means no next node."""
+    """Read a matrix of next nodes, number[N, N], by [at, destination]. −1, or the node itself, stands for none."""
     nodes = topology.nodes
     if matrix.shape != (nodes, nodes):
         shape = " × ".join(map(str, matrix.shape))
