@@ -21,6 +21,8 @@ from torusweep.run.workflow import requested_sweep
 # configuration, folder, stages, derived tables, files, digests of code, options
 sweep = requested_sweep(workflow, config)
 FOLDER = sweep.declared  # a module's prefix is added to it, and is in sweep.folder
+TABLE = FOLDER / "{stage}.parquet"
+TABLE = directory(TABLE) if sweep.in_folders else TABLE
 CONFIG = FOLDER / "sweep.yaml"  # a copy of the configuration, which is read once
 FILES = local(sweep.files)  # no prefix is added to these
 PART = (
@@ -92,7 +94,7 @@ rule stage:
     output:
         temp(FOLDER / f"parts/{PART}.json")
         if sweep.in_parts
-        else FOLDER / "{stage}.parquet",
+        else TABLE,
     log:
         FOLDER / f"logs/{PART}.log",
     benchmark:
@@ -116,7 +118,7 @@ if sweep.in_parts:
             CONFIG,
             FILES,
         output:
-            FOLDER / "{stage}.parquet",
+            TABLE,
         log:
             FOLDER / "logs/{stage}/merge.log",
         benchmark:

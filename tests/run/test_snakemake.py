@@ -367,3 +367,24 @@ def test_a_folder_whose_name_looks_like_an_option(rings: Run):
     status, said = rings.forked("run", "rings.yaml", "--results", "./-dash", "--workers", "0")
     assert status == 0, said
     assert (rings.home / "-dash" / "rings" / "checked.txt").exists()
+
+
+def test_tables_are_folders_where_very_many_networks_are_allowed_and_files_again_elsewhere(rings: Run):
+    few = rings.config.read_text()
+    many = f"{few}limits: {{points: 2000000}}\n"
+    rings.config.write_text(many)
+    status, said = rings.forked("run", str(rings.config))
+    assert status == 0, said
+    (file,) = (rings.folder / "static.parquet").glob("*.parquet")
+    whole = file.read_bytes()
+    assert (rings.folder / "verification.parquet").is_file()
+    assert "SELECT" in rings.forked("run", str(rings.config))[1], "finds everything done, and says what to do next"
+    other = rings.home / "other"
+    options = ("--cores", "1", "--force-use-threads", "--config", f"results={other}", "parts=3")
+    assert rings.snakemake("--configfile", str(rings.config), *options)[0] == 0
+    assert (other / "rings" / "static.parquet" / file.name).read_bytes() == whole
+    assert "40" in rings.forked("query", "SELECT count(*) AS n FROM static", "--results", str(rings.folder))[1]
+    rings.config.write_text(few)
+    status, said = rings.forked("run", str(rings.config))
+    assert status == 0, said
+    assert rings.static() == whole

@@ -104,11 +104,11 @@ class SealedFile:
 class Stored(NamedTuple):
     """A table of one or several sweeps, in files of exactly the bytes that were checked; these can no longer change.
 
-    parts    sweep's name → the table's file; the name is '' for a single sweep
+    parts    sweep's name → the table's files; the name is '' for a single sweep
     columns  columns of each file; without the column `sweep`
     """
 
-    parts: dict[str, SealedFile]
+    parts: dict[str, list[SealedFile]]
     columns: list[str]
     rows: int
 
@@ -116,8 +116,9 @@ class Stored(NamedTuple):
     def sql(self) -> str:
         """SQL query that selects all rows of the table."""
         return " UNION ALL ".join(
-            f"SELECT {f'{quoted(name)} AS {SWEEP}, ' if name else ''}* FROM read_parquet({quoted(file.path)})"
-            for name, file in self.parts.items()
+            f"SELECT {f'{quoted(name)} AS {SWEEP}, ' if name else ''}* FROM"
+            f" read_parquet([{', '.join(quoted(file.path) for file in files)}])"
+            for name, files in self.parts.items()
         )
 
 
@@ -139,9 +140,9 @@ def stored_table(parts: dict[str, Path]) -> Stored:
     """Check and load one table of the given sweeps. Raises BadInput if a file was altered, or if columns differ."""
     contents = {name: store.read_table(path) for name, path in parts.items()}
     schemas: dict[str, pa.Schema] = {}
-    for name, (content, _) in contents.items():
+    for name, (files, _) in contents.items():
         with readable(parts[name]):
-            schemas[name] = stored_schema(content)
+            schemas[name] = stored_schema(files[0])
     first, *others = parts
     schema = schemas[first]
     for other in others:
@@ -155,8 +156,8 @@ def stored_table(parts: dict[str, Path]) -> Stored:
                 f"{both} are of different versions of torusweep: column"
                 f" {differing[0][0] if differing else schema.names[0]} differs; run the older sweep again"
             )
-    files = {name: SealedFile(content) for name, (content, _) in contents.items()}
-    return Stored(files, schema.names, sum(rows for _, rows in contents.values()))
+    sealed = {name: [*map(SealedFile, files)] for name, (files, _) in contents.items()}
+    return Stored(sealed, schema.names, sum(rows for _, rows in contents.values()))
 
 
 def column_names(table: pa.Table | Stored) -> list[str]:

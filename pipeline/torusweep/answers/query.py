@@ -84,7 +84,9 @@ def query(
         _check(connection, sql)
     tables = _tables(folders_of(results_dir), _words(sql))
     stored = [table for table in tables.values() if isinstance(table, Stored)]
-    connection = connect(memory_gib, [file.path for table in stored for file in table.parts.values()])
+    connection = connect(
+        memory_gib, [file.path for table in stored for files in table.parts.values() for file in files]
+    )
     try:
         return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
     except BadInput as refusal:

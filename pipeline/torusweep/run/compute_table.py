@@ -75,17 +75,18 @@ def make_table(
         ]
         count = networks_of(failure.point for failure in computed.failed)
         if part is None:
-            _publish(name, folder, estimates, failed, count, sweep.digest)
+            _publish(name, folder, estimates, failed, count, sweep.digest, sweep.limits.points)
         else:
             content = {"points": networks_of(estimates), "failed": failed, "failed_points": count}
             store.publish(outcome_of(folder, name, part), json.dumps(content).encode())
     return 0
 
 
-def merge(name: str, folder: Path, parts: Sequence[StagePart], config: str) -> int:
+def merge(name: str, folder: Path, parts: Sequence[StagePart], config: str, most: int = 0) -> int:
     """Make a stage's table and its entry in the manifest from the shards of its parts. Returns exit status 0.
 
     config  digest of the configuration
+    most    networks that the sweep may have (`store.publish_table`)
     Raises BadInput if a part or a shard is missing. Then the outcomes of all parts are removed, so that the next run
     computes the missing points.
     """
@@ -106,7 +107,7 @@ def merge(name: str, folder: Path, parts: Sequence[StagePart], config: str) -> i
         )
     failed = [failure for failures, _ in outcomes for failure in failures]
     try:
-        _publish(name, folder, _estimates(folder, name), failed, sum(count for _, count in outcomes), config)
+        _publish(name, folder, _estimates(folder, name), failed, sum(count for _, count in outcomes), config, most)
     except BadInput:
         for part in parts:
             outcome_of(folder, name, part).unlink(missing_ok=True)
@@ -127,11 +128,17 @@ def _lock(folder: Path, stage: str, part: StagePart | None, *, beside: bool) -> 
 
 
 def _publish(
-    name: str, folder: Path, points: Iterable[Point], failed: list[dict[str, Any]], failed_points: int, config: str
+    name: str,
+    folder: Path,
+    points: Iterable[Point],
+    failed: list[dict[str, Any]],
+    failed_points: int,
+    config: str,
+    most: int,
 ) -> None:
     """Publish a stage's table, and its entry in the manifest, from the stage's shards.
 
-    config  digest of the configuration that requests the table
+    config, most  digest of the configuration that requests the table, and networks that it may have
     Raises BadInput if a point has no row, or if the folder now has another configuration.
     """
     points, schema, code = list(points), schema_of(name), stage_digest(name)
@@ -146,7 +153,7 @@ def _publish(
     origins = [{"sha256": shard.digest, "rows": shard.row_count, **shard.origin} for shard in found.shards]
     store.amend_manifest(folder, name, code, {"shards": origins, "failed": failed}, config=config)
     rows = Streamed(schema, (part.drop_columns([shards.KEY, shards.MEMBER]) for part in found.tables))
-    store.publish_table(folder, name, rows, {"code": code}, config=config)
+    store.publish_table(folder, name, rows, {"code": code}, config=config, most=most)
 
 
 def _estimates(folder: Path, stage: str, part: StagePart | None = None) -> dict[Point, float]:

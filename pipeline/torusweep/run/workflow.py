@@ -30,6 +30,7 @@ from torusweep.sweeps.requested_points import (
 )
 from torusweep.tables import current, store
 from torusweep.tables.keys import program_digest
+from torusweep.tables.parts import FILE_ROWS
 
 # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
 Overrides = dict[str, Any]
@@ -95,6 +96,11 @@ class RequestedSweep:
     def tables(self, names: list[str]) -> list[Path]:
         """Return the files of the named tables, as the rules name them."""
         return [self.declared / f"{name}.parquet" for name in names]
+
+    @property
+    def in_folders(self) -> bool:
+        """Whether stages' tables are folders of files, as the sweep may have very many networks."""
+        return self.sweep.limits.points > FILE_ROWS
 
     @cached_property
     def jobs(self) -> dict[str, dict[StagePart, PartJob]]:
@@ -174,7 +180,8 @@ class RequestedSweep:
 
     def merge(self, stage: str, log: Any) -> None:
         """Merge a stage's parts into its table, in this process. Raises StepFailed, after printing the reason."""
-        self._run(f"merge {stage}", lambda: merge(stage, self.folder, list(self.jobs[stage]), self.sweep.digest), log)
+        asked = self.sweep.digest, self.sweep.limits.points
+        self._run(f"merge {stage}", lambda: merge(stage, self.folder, list(self.jobs[stage]), *asked), log)
 
     def make(self, step: str, log: Any = None) -> None:
         """Run a short step in this process, whose imports are done. Raises StepFailed after printing the reason.

@@ -16,9 +16,13 @@ class _Strict(BaseModel):
 
 
 class TableEntry(_Strict):
-    """A published table: digests of its file and of the file's footer (`footer_digest`), and number of rows."""
+    """A published table: digests of its file and of the file's footer (`footer_digest`), and number of rows.
+
+    files: digest of each file of a table that is a folder; sha256 is then the digest of these, one after the other
+    """
 
     sha256: Digest
+    files: list[Digest] = []
     footer_sha256: str = ""
     rows: Count
 

@@ -81,21 +81,23 @@ def readable(path: Path) -> Iterator[None]:
 
 
 class TableFile:
-    """A table in a Parquet file, of which only the requested parts are read. Methods raise BadInput if it is damaged.
+    """A table in Parquet files, of which only the requested parts are read. Methods raise BadInput if one is damaged.
 
-    file  the file's bytes, or its path
-    path  the file's name in error messages
+    files  each file's bytes, or its path
+    path   the table's name in error messages
     """
 
-    def __init__(self, file: bytes | Path, path: Path = Path("the table")) -> None:
-        self._content, self._path = arrow_buffer(file) if isinstance(file, bytes) else file, path
+    def __init__(self, files: bytes | Sequence[bytes | Path], path: Path = Path("the table")) -> None:
+        files = [files] if isinstance(files, bytes) else files
+        self._contents = [arrow_buffer(file) if isinstance(file, bytes) else file for file in files]
+        self._path = path
         with readable(path):
-            self.schema, self._rows = self._file.schema_arrow, int(self._file.metadata.num_rows)
+            opened = [*self._files()]
+            self.schema, self._rows = opened[0].schema_arrow, sum(int(file.metadata.num_rows) for file in opened)
 
-    @property
-    def _file(self) -> pq.ParquetFile:
-        """The opened file. It is not kept, because its metadata take more memory than the bytes of a small file."""
-        return parquet_file(self._content)
+    def _files(self) -> Iterator[pq.ParquetFile]:
+        """Open each file. They are not kept, because their metadata take more memory than the bytes of a small file."""
+        return map(parquet_file, self._contents)
 
     def __len__(self) -> int:
         return self._rows
@@ -103,7 +105,7 @@ class TableFile:
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Read the named columns of all rows."""
         with readable(self._path):
-            return valid(self._file.read(list(columns)))
+            return pa.concat_tables(valid(file.read(list(columns))) for file in self._files())
 
     def refuse_nulls(self, columns: Sequence[str]) -> None:
         """Raise BadInput if a row has no value in one of these columns."""
@@ -115,19 +117,19 @@ class TableFile:
 
     def groups(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield all rows, one row group at a time, with the named `columns`, or all if None."""
-        file = self._file
-        for number in range(file.num_row_groups):
-            with readable(self._path):
-                rows = valid(file.read_row_group(number, None if columns is None else list(columns)))
-            yield rows
+        for file in self._files():
+            for number in range(file.num_row_groups):
+                with readable(self._path):
+                    rows = valid(file.read_row_group(number, None if columns is None else list(columns)))
+                yield rows
 
     def take(self, places: np.ndarray) -> pa.Table:
         """Read the rows with these numbers, int64[…], in the given order."""
         if np.array_equal(places, np.arange(len(self))):
             return pa.concat_tables([self.schema.empty_table(), *self.groups()])
         order = np.argsort(places, kind="stable")
-        ordered, begin, found, file = places[order], 0, [self.schema.empty_table()], self._file
-        for number in range(file.num_row_groups):
+        ordered, begin, found = places[order], 0, [self.schema.empty_table()]
+        for file, number in ((one, number) for one in self._files() for number in range(one.num_row_groups)):
             end = begin + file.metadata.row_group(number).num_rows
             own = ordered[np.searchsorted(ordered, begin) : np.searchsorted(ordered, end)] - begin
             if len(own):

@@ -34,7 +34,7 @@ class Shard(NamedTuple):
     keys     distinct keys
     key      int64[I]: index in `keys` of each interval's key
     first    int64[I]: first member of each interval
-    count    int64[I]: number of members of each interval
+    members  int64[I]: number of members of each interval
     begin    int64[I + 1]: first row of each interval, and then the number of rows
     """
 
@@ -44,7 +44,7 @@ class Shard(NamedTuple):
     keys: list[str]
     key: np.ndarray
     first: np.ndarray
-    count: np.ndarray  # type: ignore[assignment]  # in place of tuple.count, which no shard needs
+    members: np.ndarray
     begin: np.ndarray
 
     @classmethod
@@ -181,7 +181,7 @@ def members_of(shards: Iterable[Shard]) -> Members:
     """Return the members that have rows in the shards, as intervals, which may overlap."""
     found: dict[str, list[tuple[int, int]]] = {}
     for shard in shards:
-        for key, first, count in zip(shard.key.tolist(), shard.first.tolist(), shard.count.tolist()):
+        for key, first, count in zip(shard.key.tolist(), shard.first.tolist(), shard.members.tolist()):
             found.setdefault(shard.keys[key], []).append((first, first + count - 1))
     return {key: sorted(intervals) for key, intervals in found.items()}
 
@@ -296,12 +296,12 @@ def _pieces(shards: Sequence[Shard], wanted: Sequence[RowRange], groups: np.ndar
         key = np.array([number.get(one, -1) for one in shard.keys], np.int64)[shard.key]
         known = np.flatnonzero((key >= 0) & (shard.first < span))
         begin = key[known] * span + shard.first[known]
-        stop = key[known] * span + np.minimum(shard.first + shard.count, span)[known] - 1
+        stop = key[known] * span + np.minimum(shard.first + shard.members, span)[known] - 1
         at = np.searchsorted(end, begin)
         most = np.searchsorted(start, stop, side="right")
         own, at = _spread(at, most - at)
         piece = np.empty(len(own), PIECE)
-        first, rows = np.maximum(begin[own], start[at]), (np.diff(shard.begin) // shard.count)[known][own]
+        first, rows = np.maximum(begin[own], start[at]), (np.diff(shard.begin) // shard.members)[known][own]
         piece["group"], piece["place"], piece["shard"], piece["rows"] = groups[order[at]], order[at], owner, rows
         piece["first"], piece["count"] = first % span, np.minimum(stop[own], end[at]) - first + 1
         piece["begin"] = shard.begin[:-1][known][own] + (first - begin[own]) * rows

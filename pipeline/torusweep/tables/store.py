@@ -6,6 +6,7 @@
       parts/<stage>/<i>-of-<n>.json  result of a part of a stage, until all parts have ended (on a cluster)
       logs/, benchmarks/             messages and times of each step
       static.parquet, …              the table of each stage, and the tables derived from them
+      static.parquet/000000.parquet, …  instead, a stage's table in a sweep that may have more than FILE_ROWS networks
       manifest.json                  digest of every table, origin of every shard
 
 A file is written under a temporary name, synced and renamed. Therefore a file with its final name is complete,
@@ -21,7 +22,9 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import count
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -32,6 +35,7 @@ from torusweep.errors import BadInput, Refused, printable
 from torusweep.tables import provenance
 from torusweep.tables.manifest import checked
 from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, readable, write_parquet
+from torusweep.tables.parts import FILE_ROWS, files_of, footer_digest, in_files, remove, table_digest
 from torusweep.version import __version__
 
 MANIFEST = "manifest.json"
@@ -83,7 +87,7 @@ def check_room(folder: Path, needed: int, what: str) -> None:
     there = folder
     while not there.exists():
         there = there.parent
-    needed -= sum(file.stat().st_size for file in [*folder.glob("*.*"), *folder.glob("shards/*.parquet")])
+    needed -= sum(file.stat().st_size for file in [*folder.glob("*.*"), *folder.glob("*/*.parquet")])
     free = shutil.disk_usage(there).free
     if needed > free:
         raise Refused(
@@ -135,39 +139,37 @@ def publish_table(
     metadata: dict[str, str] | None = None,
     *,
     config: str | None = None,
+    most: int = 0,
 ) -> None:
-    """Publish <name>.parquet, and enter its digest into the manifest.
+    """Publish <name>.parquet, and enter the digests of its files into the manifest.
 
     The file has the version of torusweep, but nothing that depends on when, where or in which order it was computed.
 
     table      table, or streamed parts, of which only one or two row groups are in memory at a time
     metadata   further metadata of the file
     config     digest of the configuration that requests the table, as for `manifest_of`
+    most       networks that the sweep may have. With more than FILE_ROWS the table is a folder of files of FILE_ROWS
+               rows; the last has fewer
     """
     about = {"table": name, "generator": f"torusweep {__version__}", **(metadata or {})}
     path = folder / f"{name}.parquet"
-    rows = _publish(path, lambda file: write_parquet(file, table, about))
-    _enter_table(folder, name, file_digest(path), rows, config)
+    parts: Iterable[pa.Table | Streamed] = [table]
+    files: Iterable[Path] = [path]
+    if most > FILE_ROWS:
+        remove(path)
+        parts, files = in_files(table), (path / f"{number:06}.parquet" for number in count())
+    rows = sum(_publish(file, partial(write_parquet, table=part, metadata=about)) for part, file in zip(parts, files))
+    _enter_table(folder, name, rows, config)
 
 
-def _enter_table(folder: Path, name: str, digest: str, rows: int, config: str | None = None) -> None:
-    foot = footer_digest(folder / f"{name}.parquet")
+def _enter_table(folder: Path, name: str, rows: int, config: str | None = None) -> None:
+    path = folder / f"{name}.parquet"
+    entry = {"sha256": table_digest(digests := _digests(path)), "footer_sha256": footer_digest(path), "rows": rows}
+    entry |= {"files": digests} if path.is_dir() else {}
     with provenance.wait_for(folder / provenance.MANIFEST):
         manifest = manifest_of(folder, config) if config or (folder / MANIFEST).exists() else {}
-        manifest.setdefault("tables", {})[name] = {"sha256": digest, "footer_sha256": foot, "rows": rows}
+        manifest.setdefault("tables", {})[name] = entry
         _write_manifest(folder, manifest)
-
-
-def footer_digest(path: Path) -> str:
-    """Return the SHA-256 of a Parquet file's footer, with the places and ranges of its values; '' for other files."""
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - 8))
-        length = int.from_bytes(file.read(4), "little") + 8
-        if file.read(4) != b"PAR1" or length > size:
-            return ""
-        file.seek(size - length)
-        return hashlib.sha256(f"{size} ".encode() + file.read()).hexdigest()
 
 
 def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
@@ -179,7 +181,7 @@ def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables:
     content = parquet(table, {"table": "points"})
     begin_manifest(folder, about, tables)
     publish(folder / "points.parquet", content)
-    _enter_table(folder, "points", digest(content), table.num_rows)
+    _enter_table(folder, "points", table.num_rows)
 
 
 def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
@@ -206,7 +208,7 @@ def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, boo
             "failed": [entry for entry in before.get("failed", []) if entry["stage"] in requested],
         }
         for name in tables.keys() - kept_tables.keys():
-            (folder / f"{name}.parquet").unlink(missing_ok=True)
+            remove(folder / f"{name}.parquet")
         _write_manifest(folder, kept | about)
 
 
@@ -270,24 +272,28 @@ def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
     path = Path(path)
     if where and (foot := _foot(path)):
         try:
-            with path.open("rb") as file:  # checksums of pages are verified while they are read
-                if footer_digest(path) == foot:
-                    return read_rows(file, checked=True, where=where)
+            if footer_digest(path) == foot:  # checksums of pages are verified while they are read
+                return pa.concat_tables(read_rows(file, checked=True, where=where) for file in files_of(path))
         except (OSError, UnicodeDecodeError, pa.ArrowException):
             pass  # the error below names the file
         raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
-    content = _whole(path, lambda: read_manifest(path.parent))
+    contents = _whole(path, lambda: read_manifest(path.parent))
     with readable(path):
-        rows = read_rows(content, where=where)
+        rows = pa.concat_tables(read_rows(content, where=where) for content in contents)
     _expect_columns(path, rows.schema)
     return rows
 
 
 def _foot(path: Path) -> str:
     """Return the digest of a large table's footer, from the manifest; '' for a small table, or without a digest."""
-    if not path.is_file() or path.stat().st_size < LARGE:
+    if not _is_large(path):
         return ""
     return str(read_manifest(path.parent)["tables"].get(path.stem, {}).get("footer_sha256", ""))
+
+
+def _is_large(path: Path) -> bool:
+    """Whether a table takes at least LARGE bytes; False if it is missing."""
+    return path.exists() and sum(file.stat().st_size for file in files_of(path)) >= LARGE
 
 
 def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None = None) -> pa.Table:
@@ -303,12 +309,12 @@ def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None 
 
 def open_file(path: Path, schema: pa.Schema) -> TableFile:
     """Open a published table, whose rows are read when they are needed. A LARGE table's bytes stay in its file."""
-    if path.is_file() and path.stat().st_size >= LARGE:
-        _expect(path, file_digest(path), read_manifest(path.parent))
-        content: bytes | Path = path
+    if _is_large(path):
+        _expect(path, _digests(path), read_manifest(path.parent))
+        contents: Sequence[bytes | Path] = files_of(path)
     else:
-        content = _whole(path, lambda: read_manifest(path.parent))
-    file = TableFile(content, path)
+        contents = _whole(path, lambda: read_manifest(path.parent))
+    file = TableFile(contents, path)
     _expect_columns(path, file.schema, schema)
     return file
 
@@ -334,36 +340,42 @@ def check_tables(folder: Path) -> None:
     for name in manifest.get("tables", {}):
         path = folder / f"{name}.parquet"
         try:
-            found = file_digest(path)
+            found = _digests(path)
         except OSError as error:
             raise _unreadable(path, error) from None
         _expect(path, found, manifest)
 
 
-def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
-    """Read a table's file. Raises BadInput unless it has the digest in the manifest."""
+def _digests(path: Path) -> list[str]:
+    return [file_digest(file) for file in files_of(path)]
+
+
+def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> list[bytes]:
+    """Read a table's files. Raises BadInput unless their digests are those in the manifest."""
     try:
-        content = path.read_bytes()
+        contents = [file.read_bytes() for file in files_of(path)]
     except OSError as error:
         raise _unreadable(path, error) from None
-    _expect(path, digest(content), manifest())
-    return content
+    _expect(path, [*map(digest, contents)], manifest())
+    return contents
 
 
-def read_table(path: Path) -> tuple[bytes, int]:
-    """Return (bytes of a published table's file, number of rows). Raises BadInput where `open_table` does."""
+def read_table(path: Path) -> tuple[list[bytes], int]:
+    """Return (bytes of each of a published table's files, number of rows). Raises BadInput where `open_table` does."""
     manifest = read_manifest(path.parent)
     return _whole(path, lambda: manifest), int(manifest["tables"][path.stem]["rows"])
 
 
-def _expect(path: Path, found: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table's entry in the manifest. Raises BadInput if there is none, or if its digest is not `found`."""
+def _expect(path: Path, found: Sequence[str], manifest: Mapping[str, Any]) -> None:
+    """Raise BadInput unless a table has an entry in its manifest, with the digests found in its files."""
     entry = manifest.get("tables", {}).get(path.stem)
     if not isinstance(entry, dict):
         raise BadInput(f"{path} is not in its manifest: delete it and run the sweep again")
-    if found != entry.get("sha256"):
-        raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
-    return entry
+    if table_digest(found) != entry.get("sha256"):
+        listed = entry.get("files", found)
+        wrong = next((file for file, one in zip(files_of(path), found) if one not in listed), path)
+        it = "it" if wrong == path else path
+        raise BadInput(f"{wrong} was altered: its digest is not its manifest's; delete {it} and run the sweep again")
 
 
 def _unreadable(path: Path, error: OSError) -> BadInput:

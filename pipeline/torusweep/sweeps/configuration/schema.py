@@ -259,7 +259,11 @@ class Limits(Section):
     """Limits on a sweep. A sweep beyond them is refused before anything is computed."""
 
     points: int = Field(
-        100_000, ge=1, le=100_000_000, description="greatest number of networks in a sweep, and of points in a stage"
+        100_000,
+        ge=1,
+        le=100_000_000,
+        description="greatest number of networks in a sweep, and of points in a stage; if it is above 1,048,576, the"
+        " tables of stages are folders of files",
     )
     memory_gib: float | None = Field(
         None, gt=0, le=1_048_576, description="GiB that one network may take; null: half of the machine's memory"
