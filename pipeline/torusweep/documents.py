@@ -212,7 +212,7 @@ def _explained(error: MarkedYAMLError, name: str) -> str:
 
 
 def is_open(text: str) -> bool:
-    """Whether a text has more opening than closing parentheses."""
+    """Return whether a text has more opening than closing parentheses."""
     return text.count("(") > text.count(")")
 
 

@@ -124,7 +124,7 @@ def gather(topology: Topology, spelling: str, traffic: Traffic, *, use_symmetry:
 
 
 def preserves(traffic: Traffic, image: np.ndarray) -> bool:
-    """Whether the permutation `image`, int32[N], maps the traffic exactly onto itself."""
+    """Return whether the permutation `image`, int32[N], maps the traffic exactly onto itself."""
     dense_preserved = all(np.array_equal(part[image], part) for part in (traffic.common, traffic.weight))
     return dense_preserved and (traffic.own[image][:, image] != traffic.own).nnz == 0
 

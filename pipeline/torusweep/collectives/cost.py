@@ -59,7 +59,7 @@ class AlgorithmCost(NamedTuple):
         return speed.wait(self.hops, self.steps, self.latency)
 
     def pieces(self, size: float, speed: LinkSpeed) -> int:
-        """Best number of pieces for a pipelined operation of `size` bytes, at most one per byte; 1 if not pipelined."""
+        """Return the best number of pieces for a pipelined operation of `size` bytes, at most one per byte; else 1."""
         if not self.pipelined or self.steps < 2:
             return 1
         wait = self.wait(speed) / self.steps

@@ -108,12 +108,12 @@ def hops_of_split(parted: Split, nodes: np.ndarray) -> np.ndarray:
 
 
 def cycles_of(topology: Topology) -> Fraction:
-    """Fewest cycles in which every channel carries a whole number of flits; 1 if the network has no bandwidths."""
+    """Return the fewest cycles in which every channel carries whole flits; 1 if the network has no bandwidths."""
     return fewest_cycles(topology.plan.bandwidths)
 
 
 def alike(topology: Topology) -> bool:
-    """Whether every channel is a single link, and all links have the same bandwidth."""
+    """Return whether every channel is a single link, and all links have the same bandwidth."""
     return topology.capacity is None and len(set(topology.plan.bandwidths)) <= 1
 
 

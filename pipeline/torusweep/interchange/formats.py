@@ -111,12 +111,12 @@ def terminal_counts(topology: Topology) -> np.ndarray:
 
 
 def in_node_order(topology: Topology) -> bool:
-    """Whether terminals are numbered node by node."""
+    """Return whether terminals are numbered node by node."""
     return bool((np.diff(topology.terminals) >= 0).all())
 
 
 def one_each(topology: Topology) -> bool:
-    """Whether every node has one terminal, which has the node's number."""
+    """Return whether every node has one terminal, which has the node's number."""
     return np.array_equal(topology.terminals, np.arange(topology.nodes))
 
 

@@ -49,11 +49,11 @@ class Links:
         return len(self.nodes)
 
     def is_directed(self) -> bool:
-        """Whether links have one direction."""
+        """Return whether links have one direction."""
         return bool(self.graph.is_directed())
 
     def is_multigraph(self) -> bool:
-        """Whether links may be parallel."""
+        """Return whether links may be parallel."""
         return bool(self.graph.is_multigraph())
 
 

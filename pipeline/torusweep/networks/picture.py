@@ -136,7 +136,7 @@ class _Block:
         self.undrawn = self.oblique = 0
 
     def is_a_grid(self) -> bool:
-        """Whether at least half of the links within the block are steps along one digit or wraparound links."""
+        """Return whether at least half of the links within the block are steps along one digit or wraparound links."""
         inside = [(self.place[u], self.place[v]) for u, heads in self.out.items() for v in heads if v in self.place]
         return bool(inside) and 2 * sum(_is_step(a, b) or self._stub(a, b) is not None for a, b in inside) >= len(
             inside

@@ -36,7 +36,7 @@ class Orbits(NamedTuple):
 
 
 def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
-    """Whether the permutation `image`, int32[N], preserves links, their kinds (`Topology.kinds`) and terminals."""
+    """Return whether a permutation, int32[N], preserves links, their kinds (`Topology.kinds`) and terminals."""
     n = topology.nodes
     if image.shape != (n,) or not np.array_equal(np.bincount(image, minlength=n), np.ones(n, np.int64)):
         return False

@@ -250,7 +250,7 @@ def _worker() -> Any | None:
 
 
 def is_worker() -> bool:
-    """Whether this process is a Dask worker."""
+    """Return whether this process is a Dask worker."""
     return _worker() is not None
 
 

@@ -96,7 +96,7 @@ def stacked(shapes: Sequence[Lattice]) -> Lattice:
 
 
 def determinant(matrix: Matrix) -> int:
-    """Determinant of a square integer matrix (Bareiss 1968: all divisions are exact)."""
+    """Return the determinant of a square integer matrix (Bareiss 1968: all divisions are exact)."""
     rows = [list(row) for row in matrix]
     sign, previous = 1, 1
     for i in range(len(rows) - 1):

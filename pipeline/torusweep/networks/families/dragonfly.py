@@ -170,8 +170,8 @@ def boardfly(
 
     Ports lead to the other boards and groups as in a palm-tree Dragonfly; ports beyond the last whole round have no
     link. The publication gives 7 hops for 1,024 chips in 32 groups, but neither the number nor the places of a chip's
-    links. Six links per chip (2 in the ring, 2 copper, 2 optical) give 7 hops here in all orders of the ports but
-    one: copper in turns with optical in blocks gives 8.
+    links. Six links per chip (2 in the ring, 2 copper, 2 optical) give 7 hops here in all orders of the ports, except
+    that copper in turns with optical in blocks gives 8.
 
     Constraint: a group has at least as many optical links as there are other groups.
     Source: Google 2026, TPU 8i (4 chips a board, 8 boards a group, up to 36 groups joined by circuit switches).

@@ -165,7 +165,7 @@ class _Links:
 
 
 def _is_weighted(words: list[str]) -> bool:
-    """Whether a line has two nodes and then a number without a unit."""
+    """Return whether a line has two nodes and then a number without a unit."""
     return len(words) == 3 and NUMBER.fullmatch(words[2]) is not None
 
 

@@ -69,7 +69,7 @@ def node_number(path: Path, line: int, word: str) -> int:
 
 
 def is_name(word: str) -> bool:
-    """Whether a word of the first line shows that nodes have names instead of numbers."""
+    """Return whether a word of the first line shows that nodes have names instead of numbers."""
     return word[0].isalpha() or word[0] in "_("
 
 

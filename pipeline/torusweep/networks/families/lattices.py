@@ -69,7 +69,7 @@ def lattice(matrix: Matrix) -> Plan:
 
 
 def twisted_torus(radices: Radices, twists: Twists) -> Plan:
-    """Torus whose wraparounds shift other dimensions: with {1: {0: 8}}, that of dimension 1 adds 8 to dimension 0.
+    """Torus whose wraparounds shift other dimensions: with {1: {0: 8}}, that along dimension 1 adds 8 to dimension 0.
 
     This is the lattice graph with columns k_j e_j − Σ_i twists[j][i] e_i. The box of the radices contains
     each node once if the dimensions can be ordered so that each wraparound shifts only earlier
@@ -104,7 +104,7 @@ def illiac(k: Radix) -> Plan:
 
 
 def circulant(n: Nodes, steps: Steps) -> Plan:
-    """Circulant graph (multi-loop network): n nodes in a circle. For each step s, a node is linked to those s away.
+    """Circulant graph (multi-loop network): n nodes in a circle, with links from each node to the nodes s steps away.
 
     If the first step is 1, nodes are numbered along the circle. Otherwise they are numbered by the lattice of all
     combinations of steps that come back to a node. Steps that lead to the same nodes add only one link: with 8

@@ -144,8 +144,8 @@ def slim_fly(q: Order, terminals: Terminals = 1) -> Plan:
     """Slim Fly: the McKay–Miller–Širáň graph of 2q² routers, degree (3q − δ)/2, diameter 2, where q = 4w + δ.
 
     Digits: y, x, s. In GF(q), router (0, x, y) is joined to (0, x, y′) if y − y′ is in X, (1, m, c) to (1, m, c′) if
-    c − c′ is in X′, and (0, x, y) to (1, m, c) if y = m x + c. Let ξ be a primitive element. If δ = 1, X is the set of
-    its even powers and X′ that of its odd powers; if δ = 0, too, up to ξ^(q−2) in X and ξ^(q−1) in X′. If δ = −1,
+    c − c′ is in X′, and (0, x, y) to (1, m, c) if y = m x + c. Let ξ be a primitive element. If δ = 1, X has the even
+    powers of ξ, and X′ the odd powers. If δ = 0, X = {1, ξ², …, ξ^(q−2)}, and X′ = {ξ, ξ³, …, ξ^(q−1)}. If δ = −1,
     X = {1, ξ², …, ξ^(2w−2), ξ^(2w−1), ξ^(2w+1), …, ξ^(4w−3)}, and X′ = ξ X.
 
     Constraint: q is a power of a prime, at least 3, and not 2 more than a multiple of 4.

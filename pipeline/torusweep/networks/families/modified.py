@@ -197,7 +197,7 @@ Each = Annotated[int, Whole(1, "terminals of each router")]
 
 
 def concentrated(topology: Concentrated, terminals: Each) -> Plan:
-    """A network with several terminals at each router instead of one: a concentrated mesh, torus ….
+    """A network with several terminals at each router instead of one, such as a concentrated mesh.
 
     Every node that has terminals gets `terminals` of them, numbered consecutively. Nodes without terminals get none.
 

@@ -47,9 +47,9 @@ BISECTION_SOURCE = (
 
 
 def slice(radices: Radices, wrap: Wraps) -> Plan:
-    """Slice of a machine: each dimension is a ring (wrap true) or a line (false). All rings: torus; all lines: mesh.
+    """Slice of a machine, in which each dimension is a ring (wrap true) or a line (wrap false).
 
-    A radix of 2 gives one link, not two, whether ring or line.
+    All rings make a torus, all lines a mesh. A radix of 2 gives one link, not two, whether ring or line.
 
     Constraint: wrap has as many values as radices.
     Source: Austin et al. 2025, How to scale your model, ch. 2: a pod's axis has its wraparound where a slice spans it.
@@ -81,7 +81,7 @@ def slice(radices: Radices, wrap: Wraps) -> Plan:
 
 
 def pod_slice(shape: Shape, twisted: Twisted = False) -> Plan:
-    """Slice of a pod, by its shape: with three axes, of a pod of 4 × 4 × 4 cubes; with two, of a pod of 16 × 16 chips.
+    """Slice of a pod: three axes for a pod of 4 × 4 × 4 cubes, two axes for a pod of 16 × 16 chips.
 
     Whole cubes have all wraparounds; a part of a cube has none. With two axes, an axis of 16 chips has a wraparound.
     Twisted slices are k × 2k (the RTT), k × k × 2k (the PDTT, a face-centred cubic lattice) or k × 2k × 2k
@@ -207,7 +207,7 @@ def _board_symmetries(board: list[int], boards: list[int]) -> list[np.ndarray]:
 
 
 def tofu(radices: Groups) -> Plan:
-    """6D mesh/torus of Tofu: rings along X, Y, Z and B, lines of 2 along A and C; groups of A × B × C = 2 × 3 × 2.
+    """Tofu's 6D mesh/torus: rings along X, Y, Z and B, lines of 2 along A and C; groups of A × B × C = 2 × 3 × 2 nodes.
 
     Digits: x, y, z, a, b, c. A radix of 2 gives one link, not two.
 
@@ -230,7 +230,7 @@ class Pod:
 
 
 def cube_pod(x: Joined, y: Joined, z: Joined, side: CubeSide = 4) -> Plan:
-    """Cubes of side³ nodes whose faces are joined by circuit switches: the + face of cube i to the − face of x[i].
+    """Cubes of side³ nodes, joined by circuit switches: in each dimension, the + face of cube i to the − face of x[i].
 
     Digits: the place in the cube, x first, then the cube. Each node of a face is joined to the node at the same place
     of the other face. A cube whose + face is joined to its own − face has rings of `side` nodes.

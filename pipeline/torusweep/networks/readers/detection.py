@@ -39,7 +39,7 @@ def lists_of(path: Path, head: bytes, rest: bool, suffix: str) -> list[str]:
 
 
 def _is_adjacency(head: bytes) -> bool:
-    """Whether lines have whole numbers only, begin with different numbers, and are not all of the same length."""
+    """Return whether lines have only whole numbers, begin with different numbers, and are not all equally long."""
     rows = [without_comment(line).split() for line in head.decode(errors="ignore").splitlines()[:METIS_ROWS]]
     rows = list(filter(None, rows))
     whole = all(word.isascii() and word.isdigit() for row in rows for word in row)
@@ -58,7 +58,7 @@ def is_square(path: Path, *, symmetric: bool) -> bool:
 
 
 def is_plain(head: bytes, *, zero: bool) -> bool:
-    """Whether a file begins with numbers and blanks only. With `zero` false, none of these numbers may be 0."""
+    """Return whether a file begins with numbers and blanks only. With `zero` false, none of these numbers may be 0."""
     rows = [row for row in head.split(b"\n")[:METIS_ROWS] if row.lstrip()[:1] not in (b"%", b"#")]
     words = [word for row in rows for word in row.replace(b",", b" ").split()]
     return all(NUMBER.fullmatch(word.decode(errors="ignore")) and (zero or word != b"0") for word in words)
@@ -79,7 +79,7 @@ def _links_or_matrix(texts: list[str], rest: bool, with_heading: bool) -> str | 
 
 
 def _is_link(text: str) -> bool:
-    """Whether a line has two nodes, and otherwise only a weight, numbers with units, or data in braces."""
+    """Return whether a line has two nodes, and otherwise only a weight, numbers with units, or data in braces."""
     fields = fields_of(re.sub(r"\{.*\}$", "", text).strip(" ,"), delimiter_of(text.partition("{")[0]))
     return len(fields) in (2, 3) or (
         len(fields) > 3 and re.search(r"\d\s*[kMGT]?i?[bB](/s|ps|it/s)|\d\s*[num]?s\b", text) is not None
@@ -103,7 +103,7 @@ def _is_graph6(content: bytes) -> bool:
 
 
 def _is_metis(path: Path, head: bytes) -> bool:
-    """Whether a file has the lines and neighbours that its first line counts, with each link at both of its nodes."""
+    """Return whether a file has the lines and neighbours that its first line counts, and each link at both nodes."""
     rows = [row.split() for row in head.split(b"\n", HEAD_ROWS)[:HEAD_ROWS] if row.lstrip()[:1] != b"%"]
     first = next((row for row in rows if row), [])
     if not 2 <= len(first) <= 4 or not all(word.isdigit() for word in first):

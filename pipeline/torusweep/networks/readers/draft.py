@@ -152,14 +152,14 @@ class Draft:
         return value
 
     def _both_ways(self) -> bool:
-        """Whether each link has a link in the other direction with the same attributes."""
+        """Return whether each link has a link in the other direction with the same attributes."""
         columns = [*self._columns.values()]
         links = Counter(zip(self._tails, self._heads, *columns))
         return links == Counter(zip(self._heads, self._tails, *columns))
 
 
 def _is_whole(name: str) -> bool:
-    """Whether a name is a whole number below 2⁶² without leading zeros."""
+    """Return whether a name is a whole number below 2⁶² without leading zeros."""
     if not (name.isascii() and name.isdigit() and len(name) < 20):
         return False
     return (name == "0" or name[0] != "0") and int(name) < LARGEST

@@ -155,7 +155,7 @@ def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tupl
 
 
 def _is_directed(path: Path, key: str, edges: list[Json]) -> bool:
-    """Whether links are directed, by vis.js's `arrows` or graphology's `undirected`. Raises BadInput for a mixture."""
+    """Return whether links are directed, by `arrows` in vis.js or `undirected` in graphology. Refuses a mixture."""
     kinds: set[bool | None]
     if key == "key":
         kinds = {not _flag(path, "undirected", link.get("undirected", False)) for link in edges}

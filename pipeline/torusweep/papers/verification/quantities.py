@@ -148,7 +148,7 @@ class Computed(NamedTuple):
 
 
 def is_simulated(quantity: str) -> bool:
-    """Whether a quantity is found in the table simulation."""
+    """Return whether a quantity is found in the table simulation."""
     return quantity.startswith(tuple(f"{name}[" for name in NAMES))
 
 

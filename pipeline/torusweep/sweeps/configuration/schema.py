@@ -340,7 +340,7 @@ class Settings(Section):
         return getattr(self, stage, None) if STAGES[stage].Choice is not None else None
 
     def cluster_under(self, overrides: Mapping[str, Any]) -> Cluster:
-        """The section `cluster` with workers, cores and parts of the command line. Raises BadInput if they conflict."""
+        """Return the section `cluster` with overrides of the command line. Raises BadInput if settings conflict."""
         given = {name: overrides[name] for name in ("workers", "cores", "parts") if name in overrides}
         cluster = self.cluster.model_copy(update=given)
         try:

@@ -39,10 +39,7 @@ class Damaged(ValueError):
 
 
 def nodes_of(content: bytes) -> Iterator[Any]:
-    """Yield the nodes of a Chakra execution trace, which are messages, each after its length; the first is metadata.
-
-    Raises Damaged if the bytes are no such messages.
-    """
+    """Yield a Chakra trace's nodes: messages after their lengths, metadata first. Raises Damaged for other bytes."""
     for number, message in enumerate(_messages(content)):
         try:
             parsed = (NODE if number else METADATA).FromString(message)
