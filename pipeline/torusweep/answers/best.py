@@ -378,8 +378,8 @@ class BestQuestion(Askable):
         "best --nodes 200 --dimensions 2 --minimise mean_distance --maximise saturation_load --json",
     )
 
-    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], certified: bool) -> None:
-        if certified:  # whom a condition keeps is found
+    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], files: Sequence[str]) -> None:
+        if "certificate" in files:  # whom a condition keeps is found
             space = _space(*(values[name] for name in ("nodes", "dimensions", "circulant_steps")))
             space.check()
             check_exhaustion(space, objectives(values["minimise"], values["maximise"]))

@@ -234,6 +234,7 @@ def solve(
     algorithm: str = "highs-ipm",
     demand: scipy.sparse.csr_array | None = None,
     sizes: np.ndarray | None = None,
+    within: float | None = None,
 ) -> Solution:
     """Solve the linear program that minimises θ, the largest channel load if each terminal injects a flit per cycle.
 
@@ -246,6 +247,7 @@ def solve(
 
     demand   float64[K · N, Q]  demands as sums of variables, in place of `flows.demand`
     sizes    float64[Q]         coefficients of these variables, in a sum that is 1
+    within   limit of θ; the flows are then those of the fewest hops, which go in no circle
 
     Raises Refused if the solver finds no optimum.
     """
@@ -270,13 +272,16 @@ def solve(
         scipy.sparse.coo_array((flows.weights[commodity] / room[over], (over, column)), shape=(len(room), many))
     )
     loads = scipy.sparse.hstack([share, scipy.sparse.csr_array(np.full((len(room), 1), -1.0))], format="csr")
+    cost = np.append(np.zeros(many), 1.0)
+    if within is not None:
+        cost = np.append(flows.weights[commodity], np.zeros(many + 1 - variables))
     found = scipy.optimize.linprog(
-        np.append(np.zeros(many), 1.0),
+        cost,
         A_ub=loads,
         b_ub=np.zeros(len(room)),
         A_eq=scipy.sparse.hstack([equal, scipy.sparse.coo_array((len(right), 1))], format="csr"),
         b_eq=right,
-        bounds=(0, None),
+        bounds=[(0, None)] * many + [(0, within)],
         method=algorithm,
     )
     if found.status != 0:

@@ -63,7 +63,7 @@ def _called(question: Askable, as_json: bool, output: Path | None = None, **give
     shorter = [name for name in question.shorter if given.pop(name)]
     _check_together(question, parts, files, given)
     with resolved_backends() as resolved:
-        answer, backend = _answered(question, asides, "certificate" in files, given)
+        answer, backend = _answered(question, asides, [*files], given)
     for name in shorter:
         answer = getattr(answer, name)
     if output is not None:
@@ -94,7 +94,7 @@ def _check_together(question: Askable, parts: list[str], files: Mapping[str, Pat
             raise BadInput(f"{_dashed(name)}: expected with {option} only, got it alone; add {option}")
 
 
-def _answered(question: Askable, asides: list[Aside], certified: bool, given: dict[str, Any]) -> tuple[Answer, str]:
+def _answered(question: Askable, asides: list[Aside], files: list[str], given: dict[str, Any]) -> tuple[Answer, str]:
     """Return the answer, or the first aside in place of the answer, and the backend that computed it."""
     backend = given.pop("backend") if "backend" in question.how else "auto"
     use_symmetry = "symmetry" not in question.how or given.pop("symmetry") == "on"  # search has another symmetry
@@ -113,7 +113,7 @@ def _answered(question: Askable, asides: list[Aside], certified: bool, given: di
         return asides[0].answer(values), chosen
     how = How(chosen, use_symmetry, progress=progress)
     asked = networks if question.about == "networks" else first
-    answer = question.answer(asked, how, values, partial(_written, question), certified)
+    answer = question.answer(asked, how, values, partial(_written, question), files)
     return answer if first is None or topology is None else answer.labelled(first.plan.names), chosen
 
 

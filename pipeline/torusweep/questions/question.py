@@ -115,13 +115,13 @@ class Askable:
         parameter, spelled = self.sized
         return spelled(text, values.get(parameter))
 
-    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], certified: bool) -> None:
+    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], files: Sequence[str]) -> None:
         """Raise BadInput or Refused for what can be refused before computing anything. Sweeps do not call this method.
 
         values     value of every parameter, by name
-        certified  whether the certificate is wanted, too; it is refused if the answer is known to have none
+        files      names of the files that are wanted, too; one is refused if the answer is known to have none
         """
-        if certified and network is not None:
+        if "certificate" in files and network is not None:
             check_derived(network)
 
     def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
@@ -143,20 +143,20 @@ class Askable:
         how: How,
         given: Mapping[str, Any],
         written: Callable[[str], str] = str,
-        certified: bool = False,
+        files: Sequence[str] = (),
     ) -> Answer:
         """Check the given values and return the question's answer. Raises BadInput for a wrong value.
 
         asked     what the question is about: a network, several networks, or None
         given     parameters' values by name, of any type; parameters that are missing take their default
         written   converts a parameter's name to the caller's spelling of it (such as --name), for error messages
-        certified whether the caller also wants the certificate
+        files     names of the files that the caller also wants
         """
         known = {one.name: one for one in self.parameters}
         network = asked if isinstance(asked, Topology) else None
         try:
             values = {name: known[name].check(value, network) for name, value in given.items()}
-            self.check_asked(network, how, self.defaults | values, certified)
+            self.check_asked(network, how, self.defaults | values, files)
             taken = self._taken(values)
             if network is not None:
                 seconds = self.estimate(LazyNetwork.of(network), values) / cores()

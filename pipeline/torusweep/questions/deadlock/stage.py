@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
@@ -267,8 +267,8 @@ class DeadlockQuestion(Question):
         )
     )
 
-    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], certified: bool) -> None:
-        if certified and network is not None:
+    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], files: Sequence[str]) -> None:
+        if "certificate" in files and network is not None:
             _expect_all_pairs(values["traffic"])
             certified_case(network, *(values[name] for name in TABLE.apart))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Annotated, Any, ClassVar, Literal
@@ -23,10 +23,13 @@ from torusweep.questions.display import Fact, value_text
 from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.loads.bounds import demands_of
+from torusweep.questions.loads.two_phase import check_routable, two_phase_routing
 from torusweep.questions.parameters import Absent
 from torusweep.questions.question import CERTIFICATE, Askable, File
 from torusweep.questions.spelled import TRAFFIC
 from torusweep.questions.stage import under
+from torusweep.routing.tables.as_table import rows_of
+from torusweep.routing.tables.columns import columns_of
 from torusweep.traffic import GivenTraffic
 
 WIDE, SLOW_FLOWS = 0.01, 90_000  # from this gap on, the first-order method is many times faster for this many flows
@@ -58,7 +61,9 @@ class Capacity(Answer):
     @property
     def worst_permutation(self) -> pa.Table:
         """Raises BadInput: only traffic 'worst' has a worst permutation."""
-        raise BadInput(f"expected with --traffic {WORST} only, got {self.traffic}; add --traffic {WORST}")
+        raise BadInput(_only_worst("this file", self.traffic))
+
+    two_phase_routing = worst_permutation
 
     @property
     def certificate(self) -> str:
@@ -127,6 +132,11 @@ class Guaranteed(Answer):
             )
         return demands_of(self.network, self.found.worst.destination)
 
+    @property
+    def two_phase_routing(self) -> pa.Table:
+        """The best two-phase routing as rows of next hops, which `table(path=…)` reads. Raises as its function."""
+        return columns_of(self.network, rows_of(two_phase_routing(self.network, self.found)))
+
     def heading(self) -> str:
         return f"{self.topology}: throughput under the worst admissible traffic"
 
@@ -137,6 +147,10 @@ class Guaranteed(Answer):
             ("any routing", f"at most {_rate(self.found.upper)}, by {self.found.how[2]}", "of any routing"),
             ("uniform", f"{_rate(self.uniform)}, carried by some routing", "of uniform traffic"),
         ]
+
+
+def _only_worst(what: str, got: str) -> str:
+    return f"{what}: expected with --traffic {WORST} only, got {got}; add --traffic {WORST}"
 
 
 def _rate(flits: float) -> str:
@@ -212,6 +226,7 @@ class CapacityQuestion(Askable):
     written: ClassVar = {
         "certificate": CERTIFICATE,
         "worst_permutation": File(f"with --traffic {WORST}, the worst permutation found, as CSV or Parquet"),
+        "two_phase_routing": File(f"with --traffic {WORST}, the best two-phase routing, as a table of next hops"),
     }
     examples = (
         'capacity "torus(k=8, n=2)" --traffic transpose',
@@ -220,14 +235,19 @@ class CapacityQuestion(Askable):
         'capacity "dragonfly(a=4, p=2, h=2)" --traffic worst',
     )
 
-    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], certified: bool) -> None:
+    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], files: Sequence[str]) -> None:
         if values["traffic"] == WORST and values["routes"] != "all":
             with under("routes"):
                 raise BadInput(
                     f"expected all with traffic {WORST}, got {values['routes']}; 'torusweep loads --bounds' finds the"
                     " worst permutation of a routing"
                 )
-        if certified and network is not None:
+        of_worst = [] if values["traffic"] == WORST else [name for name in files if name != "certificate"]
+        for name in of_worst:
+            raise BadInput(_only_worst(f"--{name.replace('_', '-')}", values["traffic"]))
+        if "two_phase_routing" in files and network is not None:
+            check_routable(network)
+        if "certificate" in files and network is not None:
             check_certified(network, "uniform" if values["traffic"] == WORST else values["traffic"])
 
 

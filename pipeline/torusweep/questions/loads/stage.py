@@ -163,7 +163,7 @@ class LoadsQuestion(Question):
         assert network is not None, "rows are of networks"
         return capacity_certificate(network, row["traffic"], "all")
 
-    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], certified: bool) -> None:
+    def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], files: Sequence[str]) -> None:
         if network is None or not values["bounds"]:
             return
         try:
