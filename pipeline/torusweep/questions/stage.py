@@ -241,7 +241,7 @@ class Stage(Protocol):
         return
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
-        """Estimate the seconds on one core, within a factor of about five; for points computed together, a share."""
+        """Estimate the seconds on one core, within a factor of about five. Points computed together share the time."""
         ...
 
     def memory(self, network: LazyNetwork, request: Any) -> int:
@@ -269,7 +269,7 @@ class Stage(Protocol):
         ...
 
     def rows_of_many(self, points: Iterable[tuple[LazyNetwork, Any]], options: How) -> list[Rows | Exception]:
-        """Return for each point, in order, its rows or the exception that `rows` raises. No exception stops the others.
+        """Return for each point, in order, its rows or the exception that `rows` raises, and go on with the next point.
 
         points   (network, request) of each point; an iterator can free a network's memory after its last point
         """

@@ -116,7 +116,7 @@ class Measure(NamedTuple):
         return f"{said} Of a sample of the draws." if self.seconds is not None and self.costly else said
 
     def draws(self, size: DrawSize, most: int, sample: int | None) -> int:
-        """Return how many draws to measure, at most `most`: the user's `sample`, or as time allows; 0 if too few."""
+        """Return how many draws to measure, at most `most`: the user's `sample`, or what time allows; 0 if too few."""
         if self.seconds is None:
             return most
         if self.costly and sample is not None:

@@ -20,7 +20,7 @@ from torusweep.questions.collectives.columns import COLLECTIVES
 def collective_record(
     topology: Topology, operation: str, algorithm: str, root: int = 0, *, use_symmetry: bool = True
 ) -> dict[str, Any]:
-    """Return the row of an algorithm, or of OPTIMUM. If no time is known, its method is the reason, with nulls."""
+    """Return the row of an algorithm, or of OPTIMUM. A row without a time has nulls, and the reason as its method."""
     try:
         best = best_known(topology, operation, root=root, use_symmetry=use_symmetry)
     except BadInput as refusal:

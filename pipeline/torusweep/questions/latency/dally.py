@@ -56,7 +56,7 @@ def _times(divisors: np.ndarray, factor: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _least_maxima(divisors: np.ndarray) -> dict[int, int]:
-    """Return, for each n, the least possible maximum of n factors ≥ 2 with product N. Omit n without such factors."""
+    """Return, for each n that allows it, the least possible maximum of n factors ≥ 2 whose product is N."""
     most = _prime_factors(divisors)
     product = np.zeros((most + 1, len(divisors)), bool)  # [n, d]: n of the factors so far have the product d
     product[0, 0] = True
