@@ -52,12 +52,12 @@ from torusweep.tables.columns import Column, arrow_schema
 
 OBJECTIVE = "torusweep.questions.screen.best:OBJECTIVES"
 MINIMISE = Spelled(
-    "what should be small, the most important first, separated by commas; mean_distance by default",
+    "columns to minimise, the most important first, separated by commas; mean_distance by default",
     table=OBJECTIVE,
     title="Columns to minimise or maximise",
     called=False,
 )
-MAXIMISE = Spelled("what should be great, after these", table=OBJECTIVE, called=False)
+MAXIMISE = Spelled("columns to maximise, after the columns to minimise", table=OBJECTIVE, called=False)
 WHERE = Meaning('an SQL condition on columns of the table screen, as in "degree = 6 AND diameter <= 8"')
 BESIDE = Spelled("also show this network, of any family and size", table="torusweep.networks.families:FAMILIES", skip=0)
 PRICED_BY = replace(COST_MODEL, meaning="also show costs and the Pareto front, by this cost model or its YAML file")
@@ -66,7 +66,7 @@ RESULTS = Meaning(
     " which a few parts are read; a size that it lacks is computed"
 )
 DIGEST = Meaning(
-    "sha256 of the data set's files.json, or of the table screen, known from elsewhere: others are refused"
+    "sha256 of the data set's files.json, or of the table screen, known from elsewhere; others are refused"
 )
 NETWORK = Column("network", "string", "", "best | as good | a known network's name, as in cube | beside")
 OF_PRICES = {
@@ -222,17 +222,17 @@ def best(
 ) -> BestNetworks:
     """The best network of a size among all lattices: tori, twisted tori, circulants, crystal lattices.
 
-    Every Cayley graph of an abelian group with n generators is a lattice graph Zⁿ/L. All of them are compared: one of
-    each class of lattices that differ only in the names and directions of the dimensions. So the winner is proved to
-    be the best. Next to it stand well-known networks of that size, and the bounds of all graphs of its degree.
+    Every Cayley graph of an abelian group with n generators is a lattice graph Zⁿ/L. All lattices are compared, one
+    from each class of lattices that differ only in the names and directions of the dimensions. So the winner is proved
+    to be the best. The answer also has well-known networks of that size, and bounds of all graphs of its degree.
 
-    Winners found in an earlier table or data set are computed anew. That the data set left no better one out is
-    believed if its digest is given. Otherwise the winner is best of that data set, unless it meets a bound of all.
+    Winners found in an earlier table or data set are computed anew. A data set may leave out a better lattice: without
+    its digest, the winner is called best of that data set, unless the winner meets a bound of all lattices.
 
-    With `circulant_steps`, only circulant graphs (Cayley graphs of a cyclic group) are compared: all connected ones,
-    one of each class. Two are in a class if the steps of one, times a number coprime to the nodes, are the other's.
+    With `circulant_steps`, only connected circulants (Cayley graphs of a cyclic group) are compared, one of each class.
+    Two are in a class if the steps of one, times a number coprime to the nodes, are the steps of the other.
 
-    Several columns are compared in order: the second decides where the first is equal. The commands describe, loads,
+    Several columns are compared in order: the second decides if the first is equal. The commands describe, loads,
     deadlock, layout and simulate accept the winner's spelling. With a cost model, each network also has its cost, its
     saturation per cost, and whether it is on the Pareto front of the networks shown.
 

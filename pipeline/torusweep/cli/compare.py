@@ -38,8 +38,8 @@ def pareto(
 ) -> None:
     """The Pareto front: connected designs that no other dominates.
 
-    A design dominates another if it is as good in all named columns and better in one. Designs that are equal in all
-    of them are one row: the first by name, and how many networks there are.
+    A design dominates another if it is as good in all named columns and better in one. Designs with equal values in
+    all these columns share a row, which has the first name and the number of networks.
 
     Columns of all tables can be named; 'torusweep query --schema' lists them, and TABLE.COLUMN is a column of that
     table. Numbers of several routings, traffic patterns or models are not compared unless you ask for it.

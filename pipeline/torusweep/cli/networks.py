@@ -40,14 +40,14 @@ def export(topology: str, style: str | None, output: Path | None, as_json: bool)
     Formats:
       booksim        BookSim2: an anynet file and a configuration
       sst            SST's Merlin: GraphML and a Python configuration
-      astra-sim      ASTRA-sim: for its ns-3 backend, and its analytical one where that can hold the network
+      astra-sim      ASTRA-sim: files for its ns-3 backend, and for its analytical backend if that can hold the network
       caminos        CAMINOS: a topology file and a configuration
       graphml        XML of networkx, igraph, Gephi and yEd
       networkx-json  networkx's node-link JSON
       edgelist       two nodes a line
       parquet        a row for each link: pandas, Polars, DuckDB
 
-    The last four and BookSim2's anynet are read back: torusweep describe FILE. docs/interchange.md has examples.
+    `torusweep describe FILE` reads the last four and BookSim2's anynet back. docs/interchange.md has examples.
 
     \b
     Examples:
@@ -99,8 +99,8 @@ def routes(
 ) -> None:
     """Write a routing on TOPOLOGY as a table, which 'table(path="…")' reads back as the same routing.
 
-    The columns are at, destination and to, the next node. Where they are needed, there are also state and next_state
-    (what the packet carries; it starts with state 0), virtual_channel, and share (weights of the rows of a state).
+    The columns are at, destination and to, the next node. If needed, there are also state and next_state (numbers that
+    the packet carries, 0 at first), virtual_channel, and share (weights of the rows of a state).
 
     \b
     Examples:

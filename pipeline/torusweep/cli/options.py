@@ -114,14 +114,14 @@ routing = click.option(
     default="minimal",
     show_default=True,
     shell_complete=complete_from("torusweep.routing:ROUTINGS"),
-    help="How packets are routed, as 'torusweep loads --help' lists.",
+    help="How packets are routed; see 'torusweep loads --help'.",
 )
 backend = click.option(
     "--backend",
     type=Choice(["auto", "numpy", "numba", "cupy"]),
     default="auto",
     show_default=True,
-    help="What computes. auto: for large work a GPU if there is one, else Numba or NumPy. Results are the same.",
+    help="Library that computes, with the same results. auto: a GPU, if any, for large work; else Numba or NumPy.",
 )
 symmetry = click.option(
     "--symmetry",

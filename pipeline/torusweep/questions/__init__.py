@@ -23,10 +23,10 @@ ASKED = {
     "How fast?": {
         "simulate": ("torusweep.questions.simulation.stage", "Latency and accepted load, simulated flit by flit."),
         "latency": ("torusweep.questions.latency.question", "Mean latency by a paper's formula, at equal cost."),
-        "collective": ("torusweep.questions.collectives.stage", "Time of an all-reduce or the like, and its bound."),
+        "collective": ("torusweep.questions.collectives.stage", "Time of a collective operation, and its bound."),
     },
     "What does it cost?": {
-        "cost": ("torusweep.questions.cost.stage", "Price, cables and power, and what they carry for it."),
+        "cost": ("torusweep.questions.cost.stage", "Price, cables and power, and throughput per price."),
         "layout": ("torusweep.questions.layout.stage", "Where nodes are placed, and how long the wires are."),
     },
     "What if parts fail?": {
@@ -35,7 +35,7 @@ ASKED = {
     "Which one?": {
         "best": ("torusweep.answers.best", "The best of all lattices of a size, with proof."),
         "search": ("torusweep.questions.search.question", "A graph with short distances, by simulated annealing."),
-        "screen": ("torusweep.questions.screen.stage", "The few numbers that choose, for many networks at once."),
+        "screen": ("torusweep.questions.screen.stage", "Distances and loads of many networks, to choose by."),
     },
     "Where does a job go?": {
         "place": ("torusweep.questions.placement.question", "The best order of a job's devices on a slice.")

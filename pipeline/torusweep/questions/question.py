@@ -56,7 +56,7 @@ class File(NamedTuple):
 
 
 CERTIFICATE = File(
-    "what proves the answer, which certify/check.py checks (docs/certificates.md)", suffixes=(), late=True
+    "a proof of the answer, which certify/check.py checks (docs/certificates.md)", suffixes=(), late=True
 )
 
 

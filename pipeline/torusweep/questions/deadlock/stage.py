@@ -249,7 +249,7 @@ class DeadlockQuestion(Question):
     written: ClassVar = {
         "certificate": CERTIFICATE,
         "layer_table": File("the layer of every pair of terminals, as CSV or Parquet", needs="layers"),
-        "channel_table": File("the remedy: the routing with the virtual channel of each hop, as CSV or Parquet"),
+        "channel_table": File("the remedy, a routing with the virtual channel of each hop, as CSV or Parquet"),
     }
     examples = (
         'deadlock "dragonfly(a=4, p=2, h=2)" --routing ugal --vc-rule class_hops --virtual-channels 3',

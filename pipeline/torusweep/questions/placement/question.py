@@ -45,7 +45,7 @@ from torusweep.traffic.demands import COLUMNS, LEAST, MOST, MOST_ROWS, amounts, 
 
 SUFFIXES = (".npy", ".json")
 JOB = Meaning("job: a YAML file with its axes and their operations in a step; in Python also a dictionary")
-AXES = Meaning(f"only the axes of a job, as tp=8,dp=16; each does its name's usual operations, of {USUAL_SIZE}")
+AXES = Meaning(f"axes of a job, as tp=8,dp=16, each with the usual operations of its name, of {USUAL_SIZE}")
 TASKS = Meaning(
     "tasks to place instead of a job: a file of their demand, as for the traffic demand; in Python a matrix"
 )
@@ -55,7 +55,7 @@ LINK_BANDWIDTH = (
     Absent(f"the network's, else {BANDWIDTH}"),
 )
 STEP_LATENCY = (
-    Meaning("latency of each step of a collective; if links have latencies, what software adds to them"),
+    Meaning("latency of each step of a collective; if links have latencies, the part that software adds"),
     Absent(f"{LATENCY}; if links have latencies, nothing is added to those on the slowest message's path"),
 )
 
@@ -188,16 +188,16 @@ def place(
     tasks: Annotated[Path | str | np.ndarray | list[Any] | scipy.sparse.csr_array, TASKS] | None = None,
     least: Annotated[Literal["hops", "load"], MINIMISED] = "hops",
     restarts: Annotated[int, Whole(0, "for tasks: number of searches that start from random placements", 1000)] = 4,
-    seed: Annotated[int, Whole(0, "seed of these searches", 2**31 - 1)] = 0,
+    seed: Annotated[int, Whole(0, "seed of the random placements", 2**31 - 1)] = 0,
     bandwidth: Annotated[str, *LINK_BANDWIDTH] | None = None,
     latency: Annotated[str, *STEP_LATENCY] | None = None,
     top: Annotated[int, Whole(1, "number of placements to show", 100)] = 10,
 ) -> Placements | TaskPlacement:
-    """Find the best placement of a job's axes on a slice, by comparing all, or of tasks on any network, by exchanges.
+    """Find the best placement of a job's axes on a slice, or of tasks that send to each other on any network.
 
     A placement of a job divides the dimensions of the slice among the axes, and orders the ranks of each axis:
     row-major, as a Hamiltonian cycle, a snake, or folded. Each operation runs in all groups of its axis at the same
-    time; how long it takes follows from the exact load of the busiest link. The network must be a slice, torus, mesh or
+    time; its duration follows from the exact load of the busiest link. The network must be a slice, torus, mesh or
     twisted torus of at most 8,192 nodes.
 
     A job has axes and operations (all_gather, reduce_scatter, all_reduce, all_to_all, broadcast, permute, exchange), or
