@@ -4,7 +4,6 @@ all sources."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -154,26 +153,6 @@ def test_as_many_levels_as_nodes(length: int, as_cupy: AsCupy, monkeypatch: pyte
     found = minimal_loads(line, np.zeros(1), backend="cupy")
     assert found.load[:, 0].tolist() == list(range(length, -1, -1))
     assert found.hops == length * (length + 1) / 2
-
-
-def test_out_of_memory(as_cupy: AsCupy) -> None:
-    as_cupy(memory=2**12)
-    with pytest.raises(
-        backend.GpuOutOfMemory,
-        match=r"torusweep_kernels.loads: expected enough GPU memory, got: .*; make the work smaller",
-    ):
-        minimal_loads(oracle.torus(40, 40), np.arange(1600), backend="cupy")
-
-
-def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    source = tmp_path / "wrong.cu"
-    source.write_text('extern "C" __global__ void search(int* here) { undeclared = 1; }')
-    monkeypatch.setattr(gpu, "SOURCE", source)
-    as_cupy()
-    with pytest.raises(
-        backend.KernelCompileError, match=r"(?s)torusweep_kernels.loads: NVRTC could not compile.*undeclared"
-    ):
-        minimal_loads(oracle.torus(4), np.arange(4), backend="cupy")
 
 
 @pytest.mark.gpu

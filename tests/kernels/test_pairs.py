@@ -14,7 +14,7 @@ import pytest
 from numba import njit
 from torusweep_kernels import backend as backends
 from torusweep_kernels.cuda import OPTIONS, cuda_source
-from torusweep_kernels.pairs import choice_by_weight, cpu, draw_pairs, gpu, pair_tables, reference
+from torusweep_kernels.pairs import choice_by_weight, cpu, draw_pairs, pair_tables, reference
 
 from tests.kernels import walks_oracle
 
@@ -228,21 +228,6 @@ def test_contradictions_are_refused(name: str) -> None:
     call, message = REFUSED[name]
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_out_of_memory(as_cupy: AsCupy) -> None:
-    as_cupy(memory=2**12)
-    with pytest.raises(backends.GpuOutOfMemory, match=r"torusweep_kernels.pairs: expected enough GPU memory, got: .*"):
-        draw_pairs(tables("uniform"), 0, 5000, 1, backend="cupy")
-
-
-def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    source = tmp_path / "wrong.cu"
-    source.write_text('extern "C" __global__ void draw(int* here) { undeclared = 1; }')
-    monkeypatch.setattr(gpu, "SOURCE", source)
-    as_cupy()
-    with pytest.raises(backends.KernelCompileError, match=r"(?s)torusweep_kernels.pairs: NVRTC .*undeclared"):
-        draw_pairs(tables("uniform"), 0, 10, 1, backend="cupy")
 
 
 @pytest.mark.gpu

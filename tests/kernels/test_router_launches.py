@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torusweep_kernels import backend, cuda
+from torusweep_kernels import cuda
 from torusweep_kernels.router import Router, gpu, gpu_state, simulate, state_bytes
 from torusweep_kernels.router.checks import checked
 
 from tests.kernels import fake_cupy, nvrtc
-from tests.kernels.router_cases import Routes, batch, random_case, same, torus_wiring, uniform, with_messages
+from tests.kernels.router_cases import Routes, random_case, same, torus_wiring, uniform, with_messages
 from tests.kernels.router_on_gpu import AsCupy, played
 
 ROOT = Path(__file__).parent.parent.parent
@@ -181,40 +181,6 @@ def test_memory_is_told_before_it_is_taken(seed: int, as_cupy: AsCupy) -> None:
             wiring, router, packets=experiment.end - experiment.begin, runs=routes[1].shape[1], backend="cupy", **sizes
         )
         assert told == sum(array.nbytes for array in (held.state, *held.of_packets.values()))
-
-
-def test_out_of_memory(as_cupy: AsCupy) -> None:
-    as_cupy(memory=2**10)
-    with pytest.raises(
-        backend.GpuOutOfMemory,
-        match=r"torusweep_kernels.router: expected enough GPU memory, got: .*; make the work smaller",
-    ):
-        simulate(
-            torus_wiring(4, 4),
-            Router(2, 4),
-            *Routes(4, 4).arrays,
-            batch(16, [[(0, 0, 5, 5, 3)]]),
-            cycles=10,
-            backend="cupy",
-        )
-
-
-def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    source = tmp_path / "wrong.cu"
-    source.write_text(cuda.cuda_source(gpu.SOURCE).replace("router.cycle()", "router.undeclared()"))
-    monkeypatch.setattr(gpu, "SOURCE", source)
-    as_cupy()
-    with pytest.raises(
-        backend.KernelCompileError, match=r"(?s)torusweep_kernels.router: NVRTC could not compile.*undeclared"
-    ):
-        simulate(
-            torus_wiring(4, 4),
-            Router(2, 4),
-            *Routes(4, 4).arrays,
-            batch(16, [[(0, 0, 5, 5, 3)]]),
-            cycles=10,
-            backend="cupy",
-        )
 
 
 PASSED_ON = """

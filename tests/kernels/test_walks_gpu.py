@@ -4,7 +4,6 @@ all sources."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -227,26 +226,6 @@ def test_many_levels(length: int, as_cupy: AsCupy) -> None:
     assert found.count[0, :, 0].tolist() == [*range(1, length + 1), 0]
     assert not found.unreachable.any()
     assert names == ["reach", "walk"]
-
-
-def test_out_of_memory(as_cupy: AsCupy) -> None:
-    as_cupy(memory=2**12)
-    with pytest.raises(
-        backend.GpuOutOfMemory,
-        match=r"torusweep_kernels.walks: expected enough GPU memory, got: .*; make the work smaller",
-    ):
-        walked("cupy")
-
-
-def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    source = tmp_path / "wrong.cu"
-    source.write_text('extern "C" __global__ void reach(int* here) { undeclared = 1; }')
-    monkeypatch.setattr(gpu, "SOURCE", source)
-    as_cupy()
-    with pytest.raises(
-        backend.KernelCompileError, match=r"(?s)torusweep_kernels.walks: NVRTC could not compile.*undeclared"
-    ):
-        walked("cupy")
 
 
 @pytest.mark.gpu

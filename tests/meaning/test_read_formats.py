@@ -18,14 +18,11 @@ from tests.meaning.answers import moves, numbers
 from tests.meaning.cases import Case
 from tests.meaning.plain_files import FABRICS, GRAPHS, Links
 
+pytestmark = pytest.mark.usefixtures("in_a_temporary_folder")
+
 HOUSE = [("x0", "x1"), ("x1", "x2"), ("x2", "x3"), ("x3", "x0"), ("x3", "x4"), ("x4", "x2")]
 TREE = [("s0", "s1"), ("s0", "s2"), ("s1", "h0"), ("s1", "h1"), ("s2", "h2")]
 ASKED = (Case("describe", {"measures": ("distances", "connectivity")}), Case("loads", {"routing": "minimal"}))
-
-
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def read(format: str, nodes: Sequence[str], links: Links) -> Topology:

@@ -26,6 +26,8 @@ from tests.networks.test_file_formats import arcs_by_name
 from tests.networks.test_what_files_mean import CYCLE, OSPF, PATH, RING, both, one_way, written
 from tests.networks.tool_files import SNDLIB
 
+pytestmark = pytest.mark.usefixtures("in_a_temporary_folder")
+
 HERE = Path(torusweep.networks.__file__).parent
 SOURCES = [*(HERE / "readers").glob("*.py"), *(HERE / "families").glob("graph_*.py")]
 OPTION = re.compile(r"\b(?:format|header|weights|directed)=")
@@ -73,11 +75,6 @@ NOTED = [
     Row("metis-ring.graph", "4 4\n" + RING, "", {'format="edgelist", header=false': TWICE}),
     Row("net.adj", "0 1 0 1\n1 0 1 0\n" * 2, "", {'format="adjlist"': both(*["0 1"] * 4)}),
 ]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def message_of(row: Row) -> str:

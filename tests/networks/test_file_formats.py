@@ -30,12 +30,9 @@ from torusweep.networks.topology import Topology
 
 from tests.networks.tool_files import FILES
 
+pytestmark = pytest.mark.usefixtures("in_a_temporary_folder")
+
 CASES = Path(__file__).parent / "cases"
-
-
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def arcs_by_name(topology: Topology) -> Counter[tuple[str, str]]:

@@ -16,10 +16,7 @@ from torusweep.networks.symmetry import is_automorphism
 
 from tests.networks.known_graphs import FLORENCE, PETERSEN, links_of
 
-
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_a_temporary_folder")
 
 
 def graph_file(name: str, content: str | bytes) -> str:

@@ -16,10 +16,7 @@ from torusweep.networks.families import build, graph_listing
 
 from tests.networks.known_graphs import FLORENCE, PETERSEN, links_of
 
-
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_a_temporary_folder")
 
 
 def json_file(**document: Any) -> str:

@@ -24,10 +24,7 @@ from tests.networks.test_file_formats import FABRIC, arcs_by_name, arcs_of
 from tests.networks.test_what_files_mean import as_dot, as_parquet, bandwidths
 from tests.networks.tool_files import FILES
 
-
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_a_temporary_folder")
 
 
 Write = Callable[[nx.Graph], str]

@@ -16,17 +16,14 @@ from torusweep.networks.topology import Topology
 
 from tests.networks.tool_files import FILES, IBLINKINFO, REFUSED, Link, ToolFile, row_of
 
+pytestmark = pytest.mark.usefixtures("in_a_temporary_folder")
+
 DOCS = Path(__file__).parents[2] / "docs" / "interchange.md"
 # formats that say how many links they have, or where these end: a file that is cut is never a smaller network
 WHOLE = {
     *("nccl", "nvidia-smi", "rocm-smi", "sndlib", "sndlib-xml", "repetita", "brite", "leda", "caminos"),
     *("cytoscape", "jgf", "netjson", "vis", "networkx-json", "miniedit"),
 }
-
-
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def links_of(topology: Topology) -> dict[str, Link]:

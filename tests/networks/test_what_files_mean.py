@@ -24,6 +24,8 @@ from torusweep.networks.topology import Topology
 
 from tests.networks.test_file_formats import arcs_by_name, arcs_of
 
+pytestmark = pytest.mark.usefixtures("in_a_temporary_folder")
+
 SHARP = """\
 switchguid=0x0001(0001)
 Switch	41 "S-0001"		# "leaf-1" enhanced port 0 lid 1 lmc 0
@@ -57,11 +59,6 @@ RING = "2 4\n1 3\n2 4\n1 3\n"
 GEPHI = "Source,Target,Type,Id,Label,timeset,Weight\n" + "".join(
     f"{u},{v},{{}},{place},,,1.0\n" for place, (u, v) in enumerate(["ab", "bc", "cd", "da"])
 )
-
-
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def written(name: str, content: str | bytes, options: str = "") -> str:

@@ -16,12 +16,9 @@ from torusweep.quantities import common_part, rate, rate_of, time, time_of
 
 from tests.faults import command_line
 
+pytestmark = pytest.mark.usefixtures("in_a_temporary_folder")
+
 BITS = {"Mb/s": 10**6, "Gb/s": 10**9, "GB/s": 8 * 10**9, "Gbps": 10**9, "kB/s": 8000}
-
-
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("seed", range(6))
