@@ -13,6 +13,7 @@ The module also finds cycles of the graph: whether one exists, a shortest one, a
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -276,21 +277,20 @@ def hops_needed(routing: LayeredRouting) -> int | None:
         return None
     one = np.repeat(np.arange(len(tail)), many)
     two = np.arange(len(one)) - np.repeat(np.cumsum(many) - many, many) + first[head][one]
-    latest = np.full(len(one), -1.0)  # largest number of hops before u → v, of the routes on which v → w follows
+    latest = np.full(len(one), -1)  # largest number of hops before u → v, of the routes on which v → w follows
     for nodes in np.array_split(np.flatnonzero(topology.works), 1 + topology.nodes * len(one) // MOST_TURNS):
-        hops = hops_from(topology, nodes)
-        before = hops[:, tail][:, one]
-        follows = np.isfinite(before) & (hops[:, head][:, two] == before + 2)
-        latest = np.maximum(latest, np.where(follows, before, -1.0).max(axis=0, initial=-1.0))
-    number = 1
-    while not is_acyclic(
-        scipy.sparse.csr_array(
-            (np.ones(int((latest >= number - 1).sum()), bool), (one[latest >= number - 1], two[latest >= number - 1])),
-            shape=(len(tail),) * 2,
-        )
-    ):
-        number += 1
-    return number
+        hops = hops_from(topology, nodes).T
+        near = np.where(np.isfinite(hops), hops, -1).astype(np.int32)  # a row a node: its values are side by side
+        before = near[tail[one]]
+        follows = (before >= 0) & (near[head[two]] == before + 2)
+        latest = np.maximum(latest, np.where(follows, before, -1).max(axis=1, initial=-1))
+
+    def suffices(earlier: int) -> bool:
+        late = np.flatnonzero(latest >= earlier)
+        arcs = np.ones(len(late), bool), (one[late], two[late])
+        return is_acyclic(scipy.sparse.csr_array(arcs, shape=(len(tail),) * 2))
+
+    return 1 + bisect_left(range(int(latest.max(initial=-1)) + 1), True, key=suffices)
 
 
 class DependencyGraph(NamedTuple):
