@@ -273,18 +273,18 @@ def test_delivery_time_is_that_of_the_last_packet():
     [("torus(k=4, n=2)", 0.2, 2000), ("mesh(k=4, n=2)", 0.3, 2000), ("hypercube(n=4)", 0.5, 2000)],
 )
 def test_intervals_of_short_simulations_hold_the_long_run(spelling, load, cycles):
-    """Those of 32 seeds each, of total and network latency; a few runs are too short for an interval."""
+    """Those of 100 seeds each, of total and network latency: the binomial's deviation is 2.2 %."""
     topology = build(spelling)
     (long,) = simulation_records(topology, Parameters(cycles=60_000), loads=[load])
     inside = []
-    for seed in range(32):
+    for seed in range(100):
         (row,) = simulation_records(topology, Parameters(cycles=cycles), loads=[load], seeds=[seed + 1])
         for name in ("total_latency", "network_latency"):
             if row[f"{name}_error"] is None:
                 continue
             inside.append(abs(row[name] - long[name]) <= row[f"{name}_error"])
-    assert len(inside) >= 48
-    assert np.mean(inside) >= 0.92
+    assert len(inside) >= 180
+    assert np.mean(inside) >= 0.9
 
 
 @pytest.mark.parametrize(

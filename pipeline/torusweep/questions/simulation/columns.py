@@ -79,8 +79,14 @@ SIMULATION = (
         "warm_up",
         "int64",
         "cycles",
-        "cycles at the start of a run that are not measured, given or detected (MSER-5); the longest over the seeds",
+        "cycles at the start of the runs that are not measured, given or detected",
         "neither",
+    ),
+    Column(
+        "stationary",
+        "bool",
+        "",
+        "whether the network fills within a fifth of the runs: the detected warm-up; null if the warm-up was given",
     ),
     Column("seeds", "list<int64>", "", "seeds of the row's runs"),
     Column(
@@ -125,7 +131,7 @@ SIMULATION = (
         "double",
         "cycles",
         "half the width of the 95 % confidence interval of network_latency, computed like accepted_load_error; null"
-        " with fewer than two batches, or if the measurement is shorter than 20 mean latencies",
+        " with fewer than two batches, if the measurement is shorter than 20 mean latencies, or if not stationary",
         "less",
     ),
     Column(
@@ -139,8 +145,8 @@ SIMULATION = (
         "total_latency_error",
         "double",
         "cycles",
-        "half the width of the 95 % confidence interval of total_latency, computed like accepted_load_error; null with"
-        " fewer than two batches, or if the measurement is shorter than 20 mean latencies",
+        "half the width of the 95 % confidence interval of total_latency, computed like accepted_load_error; null"
+        " with fewer than two batches, if the measurement is shorter than 20 mean latencies, or if not stationary",
         "less",
     ),
     Column("p50_latency", "int64", "cycles", "total latency that half of the packets do not exceed", "less"),

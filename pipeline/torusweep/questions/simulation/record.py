@@ -207,6 +207,7 @@ def _row(
         "packets_each": packets_each,
         "cycle_ns": None if setup.clock.cycle is None else float(setup.clock.cycle * 10**9),
         "warm_up": found.warm_up,
+        "stationary": found.stationary,
         "seeds": list(seeds),
         "offered_load": load,
         "generated_load": found.generated.mean,

@@ -1,9 +1,9 @@
 """Loads and latencies with confidence intervals, from the times at which packets were generated, entered and arrived.
 
-The measurement window reaches from the end of the warm-up to the end of the run; packets delivered in it
-count. The window is divided into batches of equal duration, and the variance of their means gives the intervals (batch
-means). In a short run these means depend on each other, are skewed, and still contain some warm-up. An interval
-that treats them as independent would then be too narrow: see `half_width`.
+The measurement window reaches from the end of the warm-up to the end of the run; packets delivered in it count. The
+window is divided into batches of equal duration, and the variance of their means gives the intervals (batch means). In
+a short run these means depend on each other and are skewed, so an interval that treats them as independent would be too
+narrow: see `half_width`. docs/simulation.md shows how often intervals hold the true mean.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from torusweep_kernels.router import REFUSED
 
 BATCHES = 20  # batches of one run's window
 PARTS = 60  # parts of one run's window, which are joined into batches
-LARGER = (10, 5)  # numbers of batches with which every interval is computed as well
 CORRELATED = ((0.2, (4, 3)), (0.4, (2,)))  # (least correlation of successive batches, further numbers of batches)
-MOST_CORRELATION = 0.8  # largest correlation that is corrected for; above it, the largest batches decide
-MSER_BATCH = 5  # packets of a batch of MSER-5
-MAX_MSER_BATCHES = 1000  # with more packets, batches grow
+CORRECTED = -0.2, 0.8  # correlations that are corrected for; above them, the largest batches decide
+FILLED = 0.2  # largest share of a run in which a network fills, if the run is stationary
+MOMENTS = 10_000  # most moments of a run at which the packets in the network are counted
 MIN_ACCEPTED = 0.98  # share of the generated load below which a network is saturated
 CONFIDENCE = 0.95
 BINS_PER_DOUBLING = 16  # bins of the histogram per doubling of the latency
@@ -51,8 +50,8 @@ class Run(NamedTuple):
 
 
 class MeanEstimate(NamedTuple):
-    """A mean and the half-width of its 95 % confidence interval. The half-width is None without data or variance, or
-    if a run's window is shorter than 20 mean latencies.
+    """A mean and the half-width of its 95 % confidence interval. The half-width is None without data or variance; that
+    of a latency also if the runs are not stationary, or a window is shorter than 20 mean latencies.
     """
 
     mean: float | None
@@ -62,7 +61,8 @@ class MeanEstimate(NamedTuple):
 class Figures(NamedTuple):
     """Results of several runs at one load. Latencies are in cycles, loads in flits per cycle per terminal.
 
-    warm_up          longest warm-up of the runs
+    warm_up          warm-up of the runs, as given or detected
+    stationary       whether the detected warm-up is at most a fifth of the runs; None if it was given
     packets          packets delivered in the windows, without local packets
     refused          packets generated in the windows while the source queue was full
     generated        generated load, including local and refused packets
@@ -75,6 +75,7 @@ class Figures(NamedTuple):
     """
 
     warm_up: int
+    stationary: bool | None
     packets: int
     refused: int
     generated: MeanEstimate
@@ -89,67 +90,61 @@ class Figures(NamedTuple):
 def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
     """Return the results of runs that differ only in their seeds.
 
-    warm_up   cycles excluded from measurement; None: detected for each run by MSER-5
+    warm_up   cycles excluded from measurement; None: the time in which the network fills (`filling`)
     Raises ValueError if the warm-up is as long as a run.
     """
-    warm = [mser5(run) if warm_up is None else warm_up for run in runs]
-    if any(begin >= run.end for begin, run in zip(warm, runs)):
-        raise ValueError(
-            f"figures: expected a warm-up shorter than the run, got {max(warm)} of {min(run.end for run in runs)}"
-            " cycles"
-        )
-    windows = [_window(run, begin) for run, begin in zip(runs, warm)]
-    cycles = np.concatenate(
-        [np.full(BATCHES, (run.end - begin) / BATCHES * run.terminals) for run, begin in zip(runs, warm)]
-    )
+    end = min(run.end for run in runs)
+    begin = filling(runs) if warm_up is None else warm_up
+    if begin >= end:
+        raise ValueError(f"figures: expected a warm-up shorter than the run, got {begin} of {end} cycles")
+    stationary = None if warm_up is not None else begin <= FILLED * end
+    windows = [_window(run, begin) for run in runs]
+    cycles = np.concatenate([np.full(BATCHES, (run.end - begin) / BATCHES * run.terminals) for run in runs])
     width = (cycles * BATCHES / PARTS).repeat(PARTS // BATCHES).reshape(len(runs), PARTS)
     flits, generated, packets, network_sum, total_sum = (
         np.array([window[column] for window in windows]) for column in range(5)
     )
     total = np.concatenate([window.total for window in windows])
-    sent = sum(int(((run.time >= begin) & (run.time < run.end)).sum()) for run, begin in zip(runs, warm))
+    sent = sum(int(((run.time >= begin) & (run.time < run.end)).sum()) for run in runs)
     lacking = (flits - MIN_ACCEPTED * generated).reshape(-1, PARTS // BATCHES).sum(axis=1)
     lag = _ratio(lacking, cycles)
-    shortest = min(run.end - begin for run, begin in zip(runs, warm))
     saturated = lag[0] < 0 and ((sent >= BATCHES and lag[0] + _student(len(cycles), CONFIDENCE) * lag[1] < 0) or None)
     # at a saturated load, latencies grow with the run, however long it is
-    long_enough = saturated is True or not len(total) or shortest >= BATCHES * total.mean()
+    enough = saturated is True or (
+        stationary is not False and (not len(total) or end - begin >= BATCHES * total.mean())
+    )
     return Figures(
-        warm_up=max(warm),
+        warm_up=begin,
+        stationary=stationary,
         packets=len(total),
-        refused=sum(
-            int(((run.entered == REFUSED) & (run.time >= begin) & (run.time < run.end)).sum())
-            for run, begin in zip(runs, warm)
-        ),
+        refused=sum(int(((run.entered == REFUSED) & (run.time >= begin) & (run.time < run.end)).sum()) for run in runs),
         generated=_estimate(generated, width, over=cycles.sum()),
         accepted=_estimate(flits, width, over=cycles.sum()),
-        network=_estimate(network_sum, packets, long_enough),
-        total=_estimate(total_sum, packets, long_enough),
+        network=_estimate(network_sum, packets, enough),
+        total=_estimate(total_sum, packets, enough),
         quantiles=None if not len(total) else _quantiles(total),
         histogram=histogram(total),
         saturated=saturated,
     )
 
 
-def mser5(run: Run) -> int:
-    """Return the end of the warm-up in cycles: the truncation with the least marginal standard error of mean latency.
+def filling(runs: Sequence[Run]) -> int:
+    """Return the cycle in which the runs first have as many packets under way as on average in their second half.
 
-    The observations are total latencies in the order of delivery, in batches of five packets. Longer runs have larger
-    batches, so that there are at most 1000. At most half of the batches are truncated.
-    Source: White 1997; White, Cobb & Spratt 2000 (MSER-5).
+    Packets in source queues count. The network is empty at first. From this cycle on, it is as likely to be fuller than
+    usual as emptier, so that the means are not biased. The result is at most half of the runs; 0 if no packet arrived.
+    Source: Fishman 1973 (crossing the mean), of the mean over replications (Welch 1983).
     """
-    order = np.flatnonzero((run.delivered >= 0) & (run.delivered < run.end))
-    order = order[np.argsort(run.delivered[order], kind="stable")]
-    size = max(MSER_BATCH, -(-len(order) // MAX_MSER_BATCHES))
-    batches = len(order) // size
-    if batches < 2:
-        return 0
-    latency = (run.delivered[order] - run.time[order])[: batches * size].reshape(batches, size).mean(axis=1)
-    left = batches - np.arange(batches // 2 + 1)  # after truncation of 0, 1, … batches
-    sums, squares = (np.cumsum(x[::-1])[::-1][: batches // 2 + 1] for x in (latency, latency**2))
-    deviation = squares - sums**2 / left
-    cut = int(np.argmin(np.maximum(deviation, 0) / left**2))
-    return int(run.delivered[order[cut * size]]) if cut else 0
+    end = min(run.end for run in runs)
+    moments = min(end, MOMENTS)
+    change = np.zeros(moments, np.int64)
+    for run in runs:
+        for sign, cycle in ((1, run.time[run.entered != REFUSED]), (-1, run.delivered[run.delivered >= 0])):
+            change += sign * np.bincount(cycle[cycle < end].astype(np.int64) * moments // end, minlength=moments)
+    under_way = np.cumsum(change)
+    first = int(np.argmax(under_way >= under_way[moments // 2 :].mean()))
+    arrived = any((run.delivered >= 0).any() for run in runs)
+    return min(-(-(first + 1) * end // moments), end // 2) if arrived else 0
 
 
 def histogram(latency: np.ndarray) -> list[tuple[int, int]]:
@@ -218,22 +213,20 @@ def half_width(value: np.ndarray, weight: np.ndarray) -> float:
 
     value, weight   [R, 60] for R runs that differ only in their seeds
 
-    The result is the largest half-width by batch means with 20, 10 and 5 batches per run, each with its Student's t.
-    With 20 batches, it is corrected for skewness and for the correlation of successive means (lag 1), as in N-Skart. If
-    means are correlated, larger batches down to two also count, as they show whether a mean still moves; since all runs
-    fill alike, batches of the same time are then joined. Source: Law and Kelton 1984 (batch means); Tafazzoli, Steiger
-    and Wilson 2011 (N-Skart: corrections); Marriott and Pope 1954 (bias of the correlation).
+    The half-width is that of 20 batches per run by Student's t, corrected for the correlation of successive means
+    (lag 1) and for skewness. If means are correlated, the result is the largest of this and those of larger batches
+    down to two, which show whether a mean still moves; as runs fill alike, batches of the same time are then joined.
+    Source: Law and Kelton 1984 (batch means); Tafazzoli, Steiger and Wilson 2011 (N-Skart: corrections); Marriott and
+    Pope 1954 (bias of the correlation).
     """
     together = value.sum(axis=0, keepdims=True), weight.sum(axis=0, keepdims=True)
     means = _deviations(*together, BATCHES)
     squares = float((means**2).sum())
     observed = float((means[1:] * means[:-1]).sum()) / squares * BATCHES / (BATCHES - 1) if squares else 0.0
-    correlation = observed + (1 + 3 * max(observed, 0.0)) / BATCHES
-    widths = [_width(value, weight, number) for number in LARGER]
-    for least, numbers in CORRELATED:
-        widths += [_width(*together, number) for number in numbers if correlation > least]
-    kept = min(max(correlation, 0.0), MOST_CORRELATION)
-    return float(max(_width(value, weight, BATCHES, skewed=True) * np.sqrt((1 + kept) / (1 - kept)), *widths))
+    correlation = observed + (1 + 3 * observed) / BATCHES
+    widths = [_width(*together, number) for least, some in CORRELATED if correlation > least for number in some]
+    kept = float(np.clip(correlation, *CORRECTED))
+    return float(max(_width(value, weight, BATCHES, skewed=True) * np.sqrt((1 + kept) / (1 - kept)), *widths, 0.0))
 
 
 def _deviations(value: np.ndarray, weight: np.ndarray, batches: int) -> np.ndarray:

@@ -34,8 +34,9 @@ LINES = (  # what was found beside loads, and the inputs
 USUAL = {"lost_pairs": 0, "lost_traffic": 0, "input_speedup": 1, "refused_packets": 0}
 CYCLES_ALONE = "cycles"
 ACCEPTED = 0.98  # share of the offered load; a saturated network accepts less
-UNDECIDED = "undecided"
+UNDECIDED, FILLING = "undecided", "not stationary"
 NOTES = {
+    FILLING: "the network fills for more than a fifth of the runs, so latencies may be too low and have no interval",
     "saturated?": "less is accepted than was generated, perhaps by chance",
     UNDECIDED: "the offered load is accepted, but in so short a run more was generated",
 }
@@ -134,11 +135,11 @@ def _said(row: Row, timed: Timed) -> Row:
 
 
 def _verdict(row: Row) -> str:
-    """Return the verdict on a load: deadlock, saturated, perhaps saturated, undecided, or none."""
+    """Return the verdict on a load: deadlock, saturated, perhaps saturated, undecided, not stationary, or none."""
     if row["deadlocked"] or row["saturated"]:
         return "deadlock" if row["deadlocked"] else "saturated"
     if row["offered_load"] is None or row["saturated"] is not None:
-        return ""
+        return FILLING if row["stationary"] is False else ""
     return UNDECIDED if _accepts(row) else "saturated?"
 
 
@@ -156,8 +157,8 @@ def _cycles_enough(row: Row) -> int | None:
     mean, error = row["total_latency"], row["total_latency_error"]
     if row["offered_load"] is None or row["saturated"] or row["deadlocked"] or row["packets"] < 2:
         return None
-    if error is not None:
-        return None if error <= mean / 4 else 10 * int(row["cycles"])
+    if error is not None or row["stationary"] is False:
+        return None if error is not None and error <= mean / 4 else 10 * int(row["cycles"])
     least = 2 * BATCHES * mean
     digit = 10 ** max(0, floor(log10(least)) - 1)
     return int(ceil(least / digit) * digit)
