@@ -7,12 +7,15 @@ from torusweep.quantities import duration, size
 from torusweep.questions.deadlock.stage import DeadlockRequest
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.stages import STAGES
+from torusweep.sweeps.configuration import of_mapping
 from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.sweeps.forecast import START_SECONDS, forecast
 from torusweep.sweeps.points import Point
+from torusweep.sweeps.requested_points import forecast_of, of_papers, requested_points
 
 STATIC = [Point("static", f"ring(k={k})", StaticRequest()) for k in range(3, 9)]
 DEADLOCK = [Point("deadlock", f"ring(k={k})", DeadlockRequest("dimension_order", "none", 1)) for k in (3, 4)]
+PAPER = {"papers": ["C10"]}
 ESTIMATES = {point: float(cost) for cost, point in enumerate(STATIC, start=1)} | dict.fromkeys(DEADLOCK, 10.0)
 
 
@@ -34,6 +37,21 @@ def test_stages_take_turns_and_share_the_workers(cluster, workers, seconds):
     assert found.points == 8
     assert [stage[:4] for stage in found.stages] == [("static", 6, 6, 21.0), ("deadlock", 2, 2, 20.0)]
     assert [seconds for _, seconds in found.expensive] == [10.0, 10.0, 6.0, 5.0, 4.0]
+
+
+@pytest.mark.parametrize("networks", [["rtt(a=4)", "torus(k=4, n=2)"], ["ring(k=5)"]])
+def test_what_papers_add_is_said_and_verify_adds_nothing(networks):
+    """Beside the sets of (stage, network) with and without the paper: none of these networks has two points in one."""
+    own = {"sweep": "small", "topologies": networks, "loads": [{"traffic": "uniform"}]}
+    alone, verified, added = (requested_points(of_mapping(own | more)) for more in ({}, {"verify": ["C10"]}, PAPER))
+    assert verified == alone
+    left = {(point.stage, point.topology) for point in added} - {(point.stage, point.topology) for point in alone}
+    found = of_papers(of_mapping(own | PAPER), added)
+    assert len(found) == len(added) - len(alone) > 40
+    assert {(point.stage, point.topology) for point in found} == left
+    (note,) = forecast_of(of_mapping(own | PAPER)).notes
+    assert note.startswith(f"papers add {len(left)} points, ")
+    assert forecast_of(of_mapping(own | {"verify": ["C10"]})).notes == ()
 
 
 def test_memory_is_that_of_the_largest_point():

@@ -187,11 +187,8 @@ def plan(config: Path, workers: int | None, as_json: bool) -> None:
 
 def forecast_of(config: Path, workers: int | None) -> tuple[str, Forecast]:
     """Return the name and the forecast of a configuration's sweep. By default, the configuration sets the workers."""
+    from torusweep.sweeps import requested_points
     from torusweep.sweeps.configuration import load
-    from torusweep.sweeps.forecast import forecast
-    from torusweep.sweeps.points import estimates
-    from torusweep.sweeps.requested_points import requested_points
 
     sweep = load(config)
-    cluster = sweep.cluster_under({} if workers is None else {"workers": workers})
-    return sweep.sweep, forecast(estimates(requested_points(sweep)), cluster)
+    return sweep.sweep, requested_points.forecast_of(sweep, workers)

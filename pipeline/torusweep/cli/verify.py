@@ -88,7 +88,7 @@ def verify(results: Path, as_json: bool, everything: bool) -> None:
       agrees          our number is the paper's, or is as the paper says
       paper in error  the paper's number is wrong; the reason follows
       departs         a simulated number is not as the paper says; the reason follows
-      not run         this sweep does not simulate it; the row names a configuration that does
+      not run         this sweep does not compute it; the row names what does
       waits           it needs something that this sweep has not computed; the row names it
       unexplained     it differs, or is missing, for no known reason
 

@@ -28,9 +28,8 @@ from torusweep.run.progress import LINE_SECONDS, HowFar, how_far
 from torusweep.stages import STAGES
 from torusweep.sweeps import configuration
 from torusweep.sweeps import forecast as forecast_text
-from torusweep.sweeps.forecast import Forecast, forecast
-from torusweep.sweeps.points import estimates
-from torusweep.sweeps.requested_points import requested_points
+from torusweep.sweeps.forecast import Forecast
+from torusweep.sweeps.requested_points import forecast_of, requested_points
 
 MOST_WORDS = 3  # lines of a run that an exception repeats
 
@@ -224,8 +223,7 @@ class Sweep:
         workers  number of workers; by default as configured
         Raises BadInput for a network that does not exist, or a request that does not suit it; Refused beyond limits.
         """
-        cluster = self.configuration.cluster_under({} if workers is None else {"workers": workers})
-        return SweepPlan(self.name, forecast(estimates(requested_points(self.configuration)), cluster))
+        return SweepPlan(self.name, forecast_of(self.configuration, workers))
 
     def run(
         self,

@@ -46,7 +46,7 @@ def points(sweep: Sweep, folder: Path) -> int:
     about = {
         "sweep": sweep.sweep,
         "description": sweep.description,
-        "papers": list(sweep.papers),
+        "papers": list(sweep.verified),
         "notes": notes,
         "config": {"sha256": sweep.digest, "text": sweep.text, "files": files},
         "software": software(),
@@ -86,9 +86,9 @@ def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
 def verification(sweep: Sweep, folder: Path) -> int:
     """Write verification.parquet, the papers' numbers next to ours. If a number is unexplained, step `check` fails."""
     listed = store.manifest_of(folder, sweep.digest)["tables"]
-    names = [name for name in COMPARED if name in listed and sweep.papers]
+    names = [name for name in COMPARED if name in listed and sweep.verified]
     tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)) for name in names}
-    rows = pa.Table.from_pylist(verification_rows(tables, sweep.papers), schema=schema_of("verification"))
+    rows = pa.Table.from_pylist(verification_rows(tables, sweep.verified), schema=schema_of("verification"))
     store.publish_table(folder, "verification", rows, config=sweep.digest)
     return 0
 

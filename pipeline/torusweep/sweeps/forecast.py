@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import os
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import shorten
 from typing import Any, NamedTuple
 
@@ -83,7 +83,7 @@ class Forecast(NamedTuple):
     memory      bytes of memory of the largest point
     disk        bytes of the results' folder, estimated rather too high
     expensive   the most expensive points with their seconds, the longest first
-    notes       notes on attributes of networks that tables leave out (torusweep.sweeps.left_out)
+    notes       what tables leave out of networks (torusweep.sweeps.left_out), and what papers add
     """
 
     stages: tuple[StageForecast, ...]
@@ -105,11 +105,12 @@ class Forecast(NamedTuple):
         return f"about {duration(self.seconds)} on {place}"
 
 
-def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
+def forecast(estimates: Mapping[Point, float], cluster: Cluster, of_papers: Sequence[Point] = ()) -> Forecast:
     """Make the forecast of a sweep.
 
     estimates  point → seconds on a core, for all points (torusweep.sweeps.points.estimates)
     cluster    section `cluster` of the configuration
+    of_papers  points that the sweep has only for its papers
     """
     stages = []
     for name in STAGES:
@@ -119,7 +120,10 @@ def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
             longest = max(cost / point.count for point, cost in points)
             seconds = sum(cost for _, cost in points)
             stages.append(StageForecast(name, networks_of(point for point, _ in points), rows, seconds, longest))
-    workers = worker_count(cluster)
+    workers, notes = worker_count(cluster), [*notes_of(estimates)]
+    if of_papers:
+        part = f"{counted(networks_of(of_papers), 'point')}, {duration(sum(map(estimates.__getitem__, of_papers)))}"
+        notes.append(f"papers add {part} of one core; 'verify' in place of 'papers' compares only what the sweep has")
     return Forecast(
         stages=tuple(stages),
         workers=workers,
@@ -127,7 +131,7 @@ def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
         memory=max((point.memory for point in estimates), default=0),
         disk=disk_bytes(estimates, cluster.batch_seconds),
         expensive=tuple(heapq.nlargest(MOST, estimates.items(), key=lambda item: item[1])),
-        notes=notes_of(estimates),
+        notes=tuple(notes),
     )
 
 

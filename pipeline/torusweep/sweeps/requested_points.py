@@ -7,7 +7,7 @@ points lists all points with their estimated times.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -28,7 +28,7 @@ from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.configuration.schema import Family, Labelled
 from torusweep.sweeps.expansion import at, counted_requests, expand, expand_stage
-from torusweep.sweeps.forecast import disk_bytes
+from torusweep.sweeps.forecast import Forecast, disk_bytes, forecast
 from torusweep.sweeps.latency import USED, has_latency, latency_requests, latency_stages, latency_table
 from torusweep.sweeps.points import Point, estimates, networks_of
 from torusweep.tables import store
@@ -130,7 +130,7 @@ def input_files(sweep: Sweep) -> list[str]:
     """Return the files on which results depend besides the configuration: files that it names, and papers' numbers."""
     return [
         *(str(located(file)) for file in named_files(sweep)),
-        *(str(EXPECTED / f"{paper.lower()}.csv") for paper in sweep.papers),
+        *(str(EXPECTED / f"{paper.lower()}.csv") for paper in sweep.verified),
     ]
 
 
@@ -174,6 +174,24 @@ def requested_points(sweep: Sweep) -> list[Point]:
         for stage in STAGES.values()
         for point in expand_stage(sweep, stage, networks, expected=expected.get(stage.name, ()))
     ]
+
+
+def of_papers(sweep: Sweep, points: Iterable[Point]) -> list[Point]:
+    """Return the points that a sweep has only for its papers: what they need, and entries' points on their networks."""
+    added = set(expected_topologies(sweep.papers)) - {network.topology for network in expand(sweep)}
+    needed = {(name, *one) for name, some in expected_requests(sweep.papers).items() for one in some}
+    return [
+        point
+        for point in points
+        if point.topology in added or (point.entry is None and (point.stage, point.topology, point.request) in needed)
+    ]
+
+
+def forecast_of(sweep: Sweep, workers: int | None = None) -> Forecast:
+    """Return the forecast of a sweep. workers: None for the configuration's number. Raises as `requested_points`."""
+    points = requested_points(sweep)
+    cluster = sweep.cluster_under({} if workers is None else {"workers": workers})
+    return forecast(estimates(points), cluster, of_papers(sweep, points) if sweep.papers else ())
 
 
 def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:

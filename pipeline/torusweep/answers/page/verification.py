@@ -70,7 +70,7 @@ def _summary(rows: Sequence[Record]) -> str:
         "agrees": "numbers agree with the papers",
         "paper in error": "errors of the papers, explained",
         "departs": "simulated numbers differ, explained",
-        "not run": "not simulated here",
+        "not run": "not computed here",
         "waits": "wait for a capability",
     }
     found = [

@@ -97,7 +97,7 @@ def verify_folder(folder: Path) -> list[dict[str, Any]]:
     papers = {row["paper"] for row in verified.to_pylist()}
     if not papers:
         raise BadInput(
-            f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to"
+            f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'verify: [P04]' to"
             " its configuration"
         )
     files = {name: folder / f"{name}.parquet" for name in COMPARED}
@@ -189,10 +189,7 @@ def _missing(row: Expected, topology: str) -> tuple[str, str]:
     if row.waits_for:
         return "waits", f"waits for {row.waits_for}"
     if topology:
-        return (
-            "unexplained",
-            f"{topology} is not in the sweep: add the paper to 'papers' in the configuration and run again",
-        )
+        return "not run", f"{topology} is not in the sweep; 'papers: [{row.paper}]' computes it"
     return "unexplained", f"{row.quantity} is null and nothing is known that it waits for"
 
 

@@ -285,8 +285,11 @@ class Settings(Section):
         (),
         strict=False,
         description=(
-            "papers (of P98, P04, D90, C10, R05) whose printed numbers are verified; their networks are added"
+            "papers (of P98, P04, D90, C10, R05) whose networks and requests are added, and printed numbers verified"
         ),
+    )
+    verify: tuple[str, ...] = Field(
+        (), strict=False, description="papers whose printed numbers are verified where the sweep has them; adds nothing"
     )
     fault_nodes: FaultNodes = Field(None, description=f"for every network: {FAULTS.meaning}; null: not computed")
     certificates: bool = Field(
@@ -313,7 +316,12 @@ class Settings(Section):
     _digest: str = PrivateAttr("")
     _places: dict[Place, tuple[int, int]] = PrivateAttr(default_factory=dict)
 
-    @field_validator("papers")
+    @property
+    def verified(self) -> tuple[str, ...]:
+        """The papers whose printed numbers are verified."""
+        return tuple(dict.fromkeys((*self.papers, *self.verify)))
+
+    @field_validator("papers", "verify")
     @classmethod
     def _known_papers(cls, papers: tuple[str, ...]) -> tuple[str, ...]:
         unknown = [paper for paper in papers if paper not in PAPERS]
