@@ -36,7 +36,6 @@ LOADS = {
     "load": "Flits that a terminal sends in a cycle; a flit is the piece of a packet that a link carries in a cycle.",
     "saturation load": "The load at which the busiest channel is full: more cannot be carried.",
     "capacity": "The most that any routing could carry, by a linear program or a cut.",
-    "zero-load latency": "Cycles that a packet takes where nearly no other is under way: at the least load simulated.",
     "accepted load": "What arrives, of the load that is offered.",
     "bus bandwidth": "Speed of a collective operation, scaled so that networks of any size compare.",
 }

@@ -68,7 +68,7 @@ AVAILABILITY = (
         "worst",
         "double",
         "of the measure",
-        "worst value: the greatest for distances, times and virtual channels, the least for other measures",
+        "worst value drawn: the greatest for distances, times and virtual channels, the least for other measures",
         "neither",
     ),
     Column(

@@ -75,7 +75,7 @@ EQUAL_COST = (
         "throughput",
         "double",
         "flits/cycle/terminal",
-        "greatest traffic that links and terminals can carry: terminal_saturation_load, at most 1",
+        "traffic that links and terminals can carry under that routing: terminal_saturation_load, at most 1",
         "more",
     ),
     Column("saturation_per_cost", "double", "flits/cycle/currency", "throughput / cost_per_terminal", "more"),

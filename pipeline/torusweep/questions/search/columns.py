@@ -33,7 +33,12 @@ SEARCH = (
         "less",
     ),
     Column("gap", "double", PURE, "objective of the graph divided by its bound, minus 1", "less"),
-    Column("optimal", "bool", "", "whether the graph attains the bound of the objective"),
+    Column(
+        "optimal",
+        "bool",
+        "",
+        "whether the graph attains the bound of the objective; if false, it may still be the best there is",
+    ),
 )
 TABLE = Declaration(
     *("search", "a search by simulated annealing: the best graph that it found", SEARCH),

@@ -129,7 +129,7 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
         SIMULATION,
         *map(shared_field, named),
         Field("loads", lambda curve: number(len({row["offered_load"] for row in curve})), "simulated loads", "number"),
-        ("total_latency", "zero-load latency", lambda curve: number(curve[0]["total_latency"], 4)),
+        ("total_latency", "latency at the least load", lambda curve: number(curve[0]["total_latency"], 4)),
         ("accepted_load", "most accepted", most_accepted),
         ("simulated_saturation", "saturates at", _saturation),
         Field(
@@ -144,7 +144,7 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
         curves, key=lambda curve: [curve[0][name] for name in ("topology", "routing", "traffic", "router")]
     )
     note = (
-        "Loads in flits/cycle/terminal, latencies in cycles; zero-load: at the least load simulated. A simulated router"
+        "Loads in flits/cycle/terminal, latencies in cycles. A simulated router"
         " cannot use every cycle of its links, so it saturates below the load that they can carry. By way of a random"
         " node (valiant) links carry packets to a terminal of the source's router, too, which are not simulated: where"
         " these are many, it may saturate above that load. All {} curves."

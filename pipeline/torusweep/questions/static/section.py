@@ -100,11 +100,11 @@ def largest_for_cost(rows: Iterable[Record], size: str = "nodes") -> list[dict[s
 
 
 COST = DISTANCE._replace(
-    title="Cost against size",
-    caption="Cost is diameter × degree (Rahman et al. 2005). The dashed line is the Pareto front: no network of the"
-    " sweep is at least as large and cheaper.",
+    title="Diameter × degree against size",
+    caption="Rahman et al. 2005 call this product cost; it is no price. The dashed line is the Pareto front: no network"
+    " of the sweep is at least as large with a smaller product.",
     of_rows=lambda rows: {"x": (x := size_axis(rows)), "front": largest_for_cost(rows, x.column)},
-    y=Axis("cost", "cost: diameter × degree", log=True),
+    y=Axis("cost", "diameter × degree", log=True),
 )
 CHARTS = {"distance_against_size": DISTANCE, "cost_against_size": COST}
 
