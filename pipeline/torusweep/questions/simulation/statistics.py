@@ -22,7 +22,7 @@ CORRECTED = -0.2, 0.8  # correlations that are corrected for; above them, the la
 FILLED = 0.2  # largest share of a run in which a network fills, if the run is stationary
 MOMENTS = 10_000  # most moments of a run at which the packets in the network are counted
 MIN_ACCEPTED = 0.98  # share of the generated load below which a network is saturated
-CONFIDENCE = 0.95
+CONFIDENCE, QUANTILES = 0.95, (0.5, 0.99)
 BINS_PER_DOUBLING = 16  # bins of the histogram per doubling of the latency
 
 
@@ -101,10 +101,8 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
     windows = [_window(run, begin) for run in runs]
     cycles = np.concatenate([np.full(BATCHES, (run.end - begin) / BATCHES * run.terminals) for run in runs])
     width = (cycles * BATCHES / PARTS).repeat(PARTS // BATCHES).reshape(len(runs), PARTS)
-    flits, generated, packets, network_sum, total_sum = (
-        np.array([window[column] for window in windows]) for column in range(5)
-    )
-    total = np.concatenate([window.total for window in windows])
+    flits, generated, packets, network_sum, total_sum = map(np.array, zip(*(columns for columns, _ in windows)))
+    total = np.concatenate([latency for _, latency in windows])
     sent = sum(int(((run.time >= begin) & (run.time < run.end)).sum()) for run in runs)
     lacking = (flits - MIN_ACCEPTED * generated).reshape(-1, PARTS // BATCHES).sum(axis=1)
     lag = _ratio(lacking, cycles)
@@ -122,7 +120,9 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
         accepted=_estimate(flits, width, over=cycles.sum()),
         network=_estimate(network_sum, packets, enough),
         total=_estimate(total_sum, packets, enough),
-        quantiles=None if not len(total) else _quantiles(total),
+        quantiles=tuple(np.quantile(total, QUANTILES, method="inverted_cdf").astype(int).tolist())
+        if len(total)
+        else None,
         histogram=histogram(total),
         saturated=saturated,
     )
@@ -156,36 +156,19 @@ def histogram(latency: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(lower.tolist(), packets.tolist()))
 
 
-class _Window(NamedTuple):
-    """Flits delivered and generated, packets delivered and sums of latencies for each part, and all total latencies."""
-
-    flits: np.ndarray
-    generated: np.ndarray
-    packets: np.ndarray
-    network_sum: np.ndarray
-    total_sum: np.ndarray
-    total: np.ndarray
-
-
-def _window(run: Run, begin: int) -> _Window:
-    length = run.end - begin
+def _window(run: Run, begin: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return (for each part: flits delivered and generated, packets delivered, sums of latencies; total latencies)."""
 
     def parts(cycle: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
         inside = (cycle >= begin) & (cycle < run.end)
-        part = (cycle[inside].astype(np.int64) - begin) * PARTS // length
+        part = (cycle[inside].astype(np.int64) - begin) * PARTS // (run.end - begin)
         return np.bincount(part, None if weight is None else weight[inside], minlength=PARTS)
 
     local = parts(run.local, run.local_flits)
-    total, network = run.delivered - run.time, run.delivered - run.entered
-    inside = (run.delivered >= begin) & (run.delivered < run.end)
-    return _Window(
-        flits=parts(run.delivered, run.flits) + local,
-        generated=parts(run.time, run.flits) + local,
-        packets=parts(run.delivered),
-        network_sum=parts(run.delivered, network),
-        total_sum=parts(run.delivered, total),
-        total=total[inside],
-    )
+    flits = parts(run.delivered, run.flits) + local, parts(run.time, run.flits) + local
+    total = run.delivered - run.time
+    sums = (parts(run.delivered, latency) for latency in (None, run.delivered - run.entered, total))
+    return [*flits, *sums], total[(run.delivered >= begin) & (run.delivered < run.end)]
 
 
 def _ratio(value: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
@@ -250,8 +233,3 @@ def _width(value: np.ndarray, weight: np.ndarray, batches: int, skewed: bool = F
 
 def _student(batches: int, probability: float) -> float:
     return float(scipy.special.stdtrit(batches - 1, probability))
-
-
-def _quantiles(latency: np.ndarray) -> tuple[int, int]:
-    median, tail = np.quantile(latency, (0.5, 0.99), method="inverted_cdf")
-    return int(median), int(tail)
