@@ -1,1 +1,1 @@
-"""Kernels: functions from arrays to arrays. They know no names of networks, read no files, and do not import Dask."""
+"""Kernels: functions from arrays to arrays. They know no network by name, read no files, and do not import Dask."""

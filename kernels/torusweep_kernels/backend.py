@@ -21,24 +21,24 @@ BACKENDS = ("auto", "numpy", "numba", "cupy")
 
 
 class BackendUnavailable(Exception):
-    """Error: the requested backend cannot run here. The message gives the reason and a remedy."""
+    """An error that says that the requested backend cannot run here. The message gives the reason and a remedy."""
 
 
 class GpuOutOfMemory(MemoryError):
-    """Error: the GPU's memory is too small even for the smallest block of a kernel."""
+    """An error that says that the GPU's memory is too small even for the smallest block of a kernel."""
 
 
 class GpuLost(RuntimeError):
-    """Error: CUDA failed for another reason than memory. Such failures last: this process cannot use its GPU again."""
+    """An error of CUDA for another reason than memory. It lasts: this process cannot use its GPU again."""
 
 
 class KernelCompileError(Exception):
-    """Error: NVRTC could not compile a kernel. The message names the kernel and contains the compiler's log."""
+    """An error of NVRTC, which could not compile a kernel. The message names the kernel and has the compiler's log."""
 
 
 @cache
 def gpu_count() -> int:
-    """Number of GPUs that CuPy can use; 0 if CuPy, the driver or a device is missing."""
+    """Return the number of GPUs that CuPy can use; 0 if CuPy, the driver or a device is missing."""
     try:
         return int(importlib.import_module("cupy").cuda.runtime.getDeviceCount())
     except Exception:  # ImportError, or a missing or incompatible driver: no usable GPU
@@ -73,14 +73,14 @@ _observers: list[set[str]] = []
 
 
 def backends_run(backend: str, resolved: set[str]) -> set[str]:
-    """Return the backends that calls with `backend` used. resolved: the backends that `resolved_backends` collected."""
+    """Return the backends that calls with `backend` used, given the set `resolved` from `resolved_backends`."""
     return (resolved or {"numba"}) if backend == "auto" else {backend}
 
 
 def backend_of_calls(backend: str) -> str:
-    """Return the backend for this process's kernel calls: auto only if there is a GPU, so that each call decides.
+    """Return the backend to name in this process's kernel calls: auto is kept only if there is a GPU.
 
-    Raises what `resolve` raises.
+    Each call then decides by its size. Raises what `resolve` raises.
     """
     return "auto" if backend == "auto" and gpu_count() else resolve(backend)
 
@@ -116,7 +116,7 @@ def resolve_on_cpu(backend: str) -> str:
 
 
 def when_compiling(tell: Callable[[], None]) -> None:
-    """Have `tell` called once, when Numba first compiles a function that is not in its cache, which takes seconds."""
+    """Set a function to call once, when Numba first compiles anything that is not in its cache, which takes seconds."""
     _waiting[:] = [tell]
 
 
@@ -147,7 +147,7 @@ _one_at_a_time = Lock()  # several threads may begin with a kernel
 
 
 def _listen() -> None:
-    """Make Numba report its first compilation to `when_compiling`'s function. Numba is imported soon in any case."""
+    """Make Numba report its first compilation to the function given to `when_compiling`."""
     with _one_at_a_time:
         if not _waiting:
             return
@@ -171,7 +171,7 @@ def array_module(backend: str) -> ModuleType | Any:
 
 
 def implementation(package: str, backend: str) -> ModuleType:
-    """Import a kernel package's module for a resolved backend. Others are not imported, as CuPy may be missing."""
+    """Import the module of a kernel package for a resolved backend, and no other, since CuPy may be missing."""
     names = {"numba": "cpu", "cupy": "gpu", "numpy": "reference"}
     return importlib.import_module(f"{package}.{names[backend]}")
 

@@ -1,4 +1,4 @@
-"""Checks of arguments. They raise a ValueError that says what was expected and what was given."""
+"""Check arguments. The checks raise a ValueError that says what was expected and what was given."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def expecting(where: str) -> Expect:
 
 
 def within(expect: Expect, name: str, array: np.ndarray, low: int, high: int) -> None:
-    """Expect an array of whole numbers from low to high. name: the array's name in the message."""
+    """Expect an array of whole numbers from low to high; `name` is the array's name in the message."""
     if array.size:
         expect(array.dtype.kind in "iub", f"whole numbers in {name}", array.dtype)
         least, most = int(array.min()), int(array.max())

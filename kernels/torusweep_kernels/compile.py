@@ -1,4 +1,4 @@
-"""Compilation by Numba, and vector code for it that is written as LLVM instructions.
+"""Compile functions by Numba, and emit vector code for them as LLVM instructions.
 
 Numba's cache notices changes in the file of a cached function, but not in the files of the functions that it calls. So
 the name of the cache folder contains a digest of all Python files of this package: after any change every
@@ -178,7 +178,7 @@ class Vectors:
         return cgutils.for_range_slice(self.builder, first, last, ONE, intp=INT64)
 
     def over_arcs(self, start: Any, node: Any, unrolled: int, body: Callable[[Any], None]) -> None:
-        """Emit body(arc) for each arc of a node, in order. unrolled: number of arcs if it is known, else 0."""
+        """Emit body(arc) for each arc of a node, in order; `unrolled` is the number of arcs if it is known, else 0."""
         if unrolled:
             first = self.builder.mul(node, ir.Constant(INT64, unrolled))
             for place in range(unrolled):
@@ -188,7 +188,7 @@ class Vectors:
             body(arc)
 
     def by_degree(self, degree: Any, loop: Callable[[int], None]) -> None:
-        """Emit loop(d), for each d in UNROLLED, for graphs whose nodes all have degree d, and loop(0) for others."""
+        """Emit loop(d), for each d in UNROLLED, for graphs whose nodes all have degree d; loop(0) for all others."""
         builder = self.builder
         differs, done = (builder.append_basic_block(name) for name in ("differs", "done"))
         choice = builder.switch(degree, differs)

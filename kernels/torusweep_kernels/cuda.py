@@ -1,4 +1,4 @@
-"""CUDA through CuPy: sources, compilation, launches and errors, for the GPU modules of all packages."""
+"""Use CUDA through CuPy: sources, compilation, launches and errors, for the GPU modules of all packages."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class Gpu:
         return [module.get_function(name) for name in names]
 
     def free(self) -> int:
-        """Number of bytes that CuPy can still allocate."""
+        """Return the number of bytes that CuPy can still allocate."""
         return self.cupy.cuda.runtime.memGetInfo()[0] + self.cupy.get_default_memory_pool().free_bytes()
 
     def resident(self, kernel: Any) -> int:
-        """Number of a kernel's threads that run at once, in blocks of THREADS without shared memory, given its
-        registers. A larger launch would need a second round, in which most of the device is idle.
+        """Return how many of a kernel's threads run at once, by its registers, in blocks of THREADS without shared
+        memory. A larger launch would need a second round, in which most of the device is idle.
         """
         registers = getattr(kernel, "num_regs", None)
         if not (registers and self.registers):
@@ -66,7 +66,7 @@ class Gpu:
         return self.multiprocessors * THREADS * max(1, blocks_that_fit(registers, THREADS, self.registers, self.warps))
 
     def threads(self, kernel: Any, items: int, multiple: int | None = None) -> int:
-        """Number of threads to launch: one per item, but no more than run at once, rounded up to `multiple`."""
+        """Return the number of threads to launch: one per item, up to all that run at once, in whole `multiple`s."""
         multiple = THREADS if multiple is None else multiple
         return min(-(-items // multiple), max(1, self.resident(kernel) // multiple)) * multiple
 
@@ -139,13 +139,13 @@ def cuda_errors() -> tuple[type[Exception], ...]:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error means that memory was too small: for CuPy's pool, or for CUDA's context, stack or launch."""
+    """Return whether an error means that memory was too small for CuPy's pool, or CUDA's context, stack or launch."""
     cupy = importlib.import_module("cupy")
     return isinstance(error, cupy.cuda.memory.OutOfMemoryError) or getattr(error, "status", None) == NO_MEMORY
 
 
 def halve_until_it_fits(width: int, run: Callable[[int], Result]) -> Result:
-    """Return run(width). While the GPU's memory, which others share, is too small, halve the width, down to 1."""
+    """Return run(width). While the GPU's memory, which processes share, is too small, halve the width, down to 1."""
     cupy = importlib.import_module("cupy")
     while True:
         try:

@@ -74,8 +74,8 @@ def table_of_rows(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return (ports int32[N, P], capacity int8[N, P] or int32[N, P] or None), given the neighbours of each node.
 
-    P is the largest degree. A node's first ports lead to its neighbours in ascending order; the others have no link:
-    −1, capacity 0. Capacity is that of `Rows.parallel`. The rows' memory may become the table: do not use it again.
+    P is the largest degree. A node's first ports lead to its neighbours in ascending order; the rest have no link: −1,
+    capacity 0. Capacity is that of `Rows.parallel`. The rows' memory may become the table: do not use it again.
     backend, threads  as for `rows_of_links`
     """
     chosen = backends.resolve("numba" if backend in ("auto", "cupy") else backend)
@@ -85,7 +85,7 @@ def table_of_rows(
 def is_symmetric(
     ports: np.ndarray, capacity: np.ndarray | None = None, *, backend: str = "auto", threads: int | None = None
 ) -> bool:
-    """Whether every channel has a reverse channel of the same capacity.
+    """Return whether every channel has a reverse channel of the same capacity.
 
     ports     int32[N, P]  node at the other end of each port, −1 = no link; in any order
     capacity  int8[N, P], int32[N, P] or None  number of parallel links of each port's channel, ≥ 1

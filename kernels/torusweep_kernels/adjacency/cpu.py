@@ -56,7 +56,7 @@ def _arcs_by_node(
 
 
 def _parts(number: int, most: int, least: int) -> list[slice]:
-    """Divide 0 … number − 1 into at most `most` parts. If there are several, all but the last have `least` or more."""
+    """Divide 0 … number − 1 into at most `most` parts, each of `least` numbers or more, except perhaps the last."""
     size = max(least, -(-number // most), 1)
     return [slice(low, min(low + size, number)) for low in range(0, max(number, 1), size)]
 
@@ -253,7 +253,7 @@ def _fill(first, degree, values, nothing, low, high, table):
 
 @plain
 def _ascending(ports, low, high, degree):
-    """Whether nodes low … high − 1 list their neighbours in ascending order from port 0; sets the nodes' degrees."""
+    """Return whether nodes low … high − 1 list their neighbours in ascending order from port 0; sets their degrees."""
     for node in range(low, high):
         before, number = -1, 0
         for port in range(ports.shape[1]):
@@ -269,7 +269,7 @@ def _ascending(ports, low, high, degree):
 
 @plain
 def _answered(ports, weights, weighted, low, high, degree, place):
-    """Whether each channel from nodes low … high − 1 has a reverse channel of equal weight. Rows are ascending."""
+    """Return whether each channel from nodes low … high − 1 has a reverse of equal weight. Rows are ascending."""
     if low > 0:
         for node in range(len(ports)):
             while place[node] < degree[node] and ports[node, place[node]] < low:
@@ -291,7 +291,7 @@ def _answered(ports, weights, weighted, low, high, degree, place):
 
 @plain
 def _unmatched(ports, weights, weighted, low, high):
-    """Return whether channels from nodes low … high − 1 to larger nodes match those back, and the surplus of these."""
+    """Return whether channels from nodes low … high − 1 to larger nodes match the reverse channels, and the excess."""
     surplus = 0
     for node in range(low, high):
         for port in range(ports.shape[1]):

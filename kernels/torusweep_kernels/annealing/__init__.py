@@ -1,4 +1,4 @@
-"""Simulated annealing of regular graphs with a rotational symmetry, by exchanges of links (2-opt).
+"""Anneal regular graphs with a rotational symmetry, by exchanges of links (2-opt).
 
 A graph of N = s·m nodes is given by its quotient of m nodes. Quotient node a stands for s nodes, its copies. Port p of
 a leads from copy r of a to copy r + shift[a, p] (modulo s) of head[a, p], so the rotation r → r + 1 is an automorphism.
@@ -24,7 +24,7 @@ LARGE = 256  # the fewest nodes
 
 
 def energy(quotient: Quotient, goal: Goal) -> tuple[int, int]:
-    """Return (energy, diameter) of a graph as `anneal` computes them: over the pairs whose source is in copy 0."""
+    """Return (energy, diameter) of a graph as in `anneal`, over the pairs whose source is in copy 0."""
     return reference.evaluate(lifted(quotient), len(quotient.head), goal, None)
 
 

@@ -1,4 +1,4 @@
-"""Compiled version of simulated annealing. It finds distances from all quotient nodes at once, with a bit for each."""
+"""Compiled version of simulated annealing, which finds distances from all quotient nodes at once, one bit for each."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _spread(context, ports, old, new, nodes, degree, width):
 
 @cached
 def _anneal(graph, best, rows, temperatures, limits, first, key, width):
-    """Anneal a graph. best: copies of head, shift and mate. width: a tuple with an element for each word of a group."""
+    """Anneal a graph, and keep the best in `best`, copies of head, shift and mate. A group has len(width) words."""
     nodes, d = graph.ports.shape
     m = nodes // graph.copies
     changed = np.empty(4, np.int64)

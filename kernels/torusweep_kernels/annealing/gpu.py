@@ -1,4 +1,4 @@
-"""Simulated annealing on a GPU (anneal.cu): a block of threads for each chain, and all moves in one launch."""
+"""Anneal graphs on a GPU (anneal.cu): a block of threads for each chain, and all moves in one launch."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def anneal(
 
 
 def most_nodes() -> int:
-    """Return the largest number of nodes of a graph: a block's shared memory holds two words for each node."""
+    """Return the largest number of nodes of a graph. A block's shared memory holds two words for each node."""
     return min(NUMBERED, (cuda.Gpu().shared - 4 * SUMS) // 8)
 
 

@@ -1,4 +1,4 @@
-"""Many networks of one size at once: their distances, the loads of uniform traffic, and their edge connectivity."""
+"""Measure many networks of one size at once: distances, loads of uniform traffic, and edge connectivity."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def edge_connectivity(
     ports, terminals, capacity, threads   as for `measure_networks`
 
     Method: the least cut between the two ends of each channel of a spanning tree, in both directions if links are
-    directed (`torusweep_kernels.cuts.least_cut`), because every cut separates one of these pairs. It is at most the
-    least degree. Compiled by Numba; there is no GPU version.
+    directed (`torusweep_kernels.cuts.least_cut`), because every cut separates one of these pairs. The result is at most
+    the least degree. Compiled by Numba; there is no GPU version.
 
     Raises ValueError for arrays that contradict each other.
     """

@@ -1,4 +1,4 @@
-"""A block of networks on a GPU, by one launch of measure.cu: each network has its own block of threads."""
+"""Measure a block of networks on a GPU by one launch of measure.cu: each network has its own block of threads."""
 
 from __future__ import annotations
 

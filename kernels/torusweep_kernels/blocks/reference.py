@@ -45,7 +45,7 @@ Measured = tuple[np.ndarray, np.ndarray, np.ndarray, "np.ndarray | None", "np.nd
 
 
 def shares(terminals: np.ndarray) -> np.ndarray:
-    """Return float64[…, N]: each terminal's share of flits for a node, 1 / T for each of the node's terminals.
+    """Return float64[…, N]: each terminal's share of flits for a node, 1 / T for each of the node's `terminals`.
 
     They are added up in the way of `torusweep.traffic.matrix.Traffic.at_nodes`. terminals: int32[…, N].
     """
@@ -118,7 +118,7 @@ def measure_some(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def loads_of(heads: Any, links: Any, distance: Any, paths: Any, demand: Any, level: int, xp: Any) -> np.ndarray:
-    """Return float64[B, N, P]. distance, paths [B, N + 1, N] and demand [B, N, N] are from each node to each root."""
+    """Return float64[B, N, P] from distance, paths [B, N + 1, N] and demand [B, N, N], of each node to each root."""
     networks, nodes, width = heads.shape
     network = xp.arange(networks)[:, None]
     if bool((paths > np.finfo(np.float64).max).any()):

@@ -1,4 +1,4 @@
-"""Minimum cuts between nearby nodes (by augmenting paths), and cuts with the least ratio of capacity to weight."""
+"""Find minimum cuts between nearby nodes (by augmenting paths), and cuts with the least ratio of capacity to weight."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def both_ways(first: np.ndarray, to: np.ndarray, capacity: np.ndarray) -> Channe
 
 
 class LeastCut(NamedTuple):
-    """The number of links of a minimum cut (at most `enough`), the searched pairs, and the channel visits."""
+    """The result of `least_cut`: links of a minimum cut (at most `enough`), pairs searched, and channels visited."""
 
     links: int
     pairs: int
@@ -55,7 +55,7 @@ def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enoug
 
 
 class RatioCut(NamedTuple):
-    """A set of nodes (inside, bool[N]), the capacity that leaves it, its weight, and the number of flows computed."""
+    """A set of nodes (`inside`, bool[N]), the capacity that leaves the set, its weight, and the number of flows."""
 
     capacity: int
     weight: int
@@ -100,8 +100,8 @@ def strength(channels: Channels) -> Strength:
     """Return the strength of a connected undirected graph: min c(P) / (|P| − 1) over partitions P into ≥ 2 parts.
 
     c(P) is the capacity of links between parts. As many spanning trees can be packed (Nash-Williams 1961; Tutte 1961).
-    Method: find the partition that violates the least ratio so far most, by a maximum flow for each node
-    (Cunningham 1985), until none violates it.
+    Method: by a maximum flow for each node, find the partition that most violates the least ratio so far, until no
+    partition violates it (Cunningham 1985).
 
     channels  both directions of every link, of the same capacity
     """

@@ -1,6 +1,6 @@
-"""Maximum flow from the supplies of many nodes to one sink, compiled by Numba.
+"""Compute a maximum flow from the supplies of many nodes to one sink, compiled by Numba.
 
-It is used to compute the strength of a graph, and the cut with the least ratio of capacity to weight.
+The flow serves to compute the strength of a graph, and the cut with the least ratio of capacity to weight.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _advance(first, to, room, supply, sink, source, level, following, path):
 
 @cached
 def reach(first, to, room, supply, queue, inside):
-    """Mark in `inside` the nodes with supply left, and all nodes that this supply could reach."""
+    """Mark in `inside` the nodes with supply left, and all nodes that their supply can reach."""
     end = 0
     for node in range(len(first) - 1):
         inside[node] = supply[node] > 0
@@ -121,7 +121,7 @@ def reach(first, to, room, supply, queue, inside):
 
 @cached
 def with_drain(first, to, back):
-    """Return (first, to, back) with an additional node N, the drain. The last channel of every node leads to it."""
+    """Return (first, to, back) with an additional node N, the drain, to which the last channel of every node leads."""
     nodes, channels = len(first) - 1, len(to)
     first_ = np.empty(nodes + 2, np.int64)
     to_ = np.empty(channels + 2 * nodes, np.int32)

@@ -1,4 +1,4 @@
-"""Channel dependencies: which channels packets request while they hold another, and a shortest cycle of dependencies.
+"""Find dependencies between channels, which packets hold while they request others, and a shortest cycle of these.
 
 The kernels walk every packet along its routes.
 """
@@ -80,10 +80,10 @@ def mark_routes(
 
     classes  int8[F, 2]  virtual-channel class (0 … C − 1) of each phase, before and after a dateline
     memory   which dateline crossings count, besides the hop's own:
-             "run"   earlier ones in the same run
-             "axis"  earlier ones along the same axis (directions 2i and 2i + 1) in the same phase
-             "path"  all earlier ones on the route
-             "ahead" all in the same run, earlier or later
+             "run"   earlier crossings in the same run
+             "axis"  earlier crossings along the same axis (directions 2i and 2i + 1) in the same phase
+             "path"  all earlier crossings on the route
+             "ahead" all crossings in the same run, earlier or later
 
     Raises ValueError for an unknown `memory`, and if a route does not lead to its packet's destination; the message
     names the first such packet.
@@ -179,14 +179,14 @@ class Escapes(NamedTuple):
 def dependents_of(requested: np.ndarray, escapes: Escapes) -> np.ndarray:
     """Return bool[C]: escape channels that depend, directly or indirectly, on a channel of `requested` (Duato 1993).
 
-    An escape channel depends on another one if a packet that holds it may request the other one for the same
-    destination, at the end of the channel or after adaptive hops. requested: bool[C].
+    An escape channel depends on a second one if a packet that holds the first may request the second for the same
+    destination, at the end of the first or after adaptive hops. requested: bool[C].
     """
     return _swept("dependents_of", requested, escapes)
 
 
 def dependencies_of(held: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """Return bool[C]: escape channels on which a channel of `held`, bool[C], depends, directly or not (Duato 1993)."""
+    """Return bool[C]: escape channels on which a channel of `held`, bool[C], depends, also indirectly (Duato 1993)."""
     return _swept("dependencies_of", held, escapes)
 
 
@@ -220,7 +220,7 @@ def _swept(kernel: str, given: np.ndarray, escapes: Escapes) -> np.ndarray:
 
 
 def _shared_out(function: Callable[[tuple[np.ndarray, ...]], Result], *arrays: np.ndarray) -> list[Result]:
-    """Call the function in each thread on its share of the arrays, which have a row for each destination."""
+    """Call the function in each thread on a share of the arrays, which have a row for each destination."""
     threads = len(os.sched_getaffinity(0))
     return in_threads(function, list(zip(*(np.array_split(array, threads) for array in arrays))), threads)
 

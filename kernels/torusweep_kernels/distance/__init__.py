@@ -1,4 +1,4 @@
-"""All-pairs distances by breadth-first search, many sources at once."""
+"""Compute all-pairs distances by breadth-first search from many sources at once."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def nodes_by_distance(ports: np.ndarray, source: int) -> tuple[np.ndarray, np.nd
 
 
 def pairs(task: Task) -> int:
-    """Number of (source, node) pairs of a task."""
+    """Return the number of (source, node) pairs of a task."""
     return len(task.sources) * len(task.ports)
 
 

@@ -1,4 +1,4 @@
-"""Distances on the CPU, compiled by Numba. Each thread searches from one block of sources at a time.
+"""Compute distances on the CPU, compiled by Numba. Each thread searches from one block of sources at a time.
 
 The threads are Python's, because the compiled functions release the GIL. With Numba's own threads, two Python threads
 could not start parallel work at once, and a barrier at each level would cost more than the level.
@@ -81,7 +81,7 @@ class Network:
         """Return a block's distances, found with bits, or with a queue if the network has very many levels.
 
         If there are few levels, counts per word need little memory. They are returned with the block, and added up once
-        for all blocks: adding up each block's takes a tenth of a small search.
+        for all blocks, because adding them up for each block would take a tenth of the time of a small search.
         """
         if not self.steep:
             levels, counts = self.search(block)

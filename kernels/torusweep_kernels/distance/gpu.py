@@ -1,4 +1,4 @@
-"""Distances on a GPU (levels.cu). Many levels of many searches are launched before the host waits for the device."""
+"""Compute distances on a GPU (levels.cu). Many levels of many searches are launched before the host waits for them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Levels(NamedTuple):
 
 
 class Counts:
-    """Results of `blocks` searches next to each other on the device, so that a single copy fetches them all.
+    """Results of `blocks` searches next to each other on the device, so that a single copy fetches all of them.
 
     Each search has int32[levels + 2], whether there was work for each level and for the next one; then its `Levels`.
     """
@@ -92,7 +92,7 @@ class Counts:
 
     @staticmethod
     def words(levels: int, sizes: tuple[int, int, int]) -> tuple[int, int, int, int]:
-        """Return the number of 8-byte words of each array. sizes: those of one level of `Levels`. levels is even."""
+        """Return the number of 8-byte words of each array, where `sizes` are those of one level. `levels` is even."""
         counters, news, pairs = sizes
         return levels // 2 + 1, levels * (counters + 1), levels // 2 * max(news, 1), levels // 2 * max(pairs, 1)
 
@@ -198,7 +198,7 @@ class Network:
     def parts(self, blocks: Iterable[Block]) -> Iterator[Part]:
         """Yield the blocks' distances. The host waits for the device once for the counts of several blocks.
 
-        A search begins when the search before it has ended. If that needs more levels than were launched, all later
+        A search begins when the previous search has ended. If that one needs more levels than were launched, all later
         searches do nothing, and the host continues it.
         """
         searches = self.searches(list(blocks))
@@ -258,7 +258,7 @@ class Network:
         return found
 
     def launch(self, search: Search, counts: Counts, i: int, *, goes_on: bool) -> None:
-        """Launch the levels of a search, number i of these counts. goes_on: whether its rows exist already."""
+        """Launch the levels of a search, number i of these counts; `goes_on` says whether its rows exist already."""
         happened, found = counts.of(counts.array[i])
         rows, flags, method = tuple(self.state), tuple(self.is_new), np.int32(self.is_sparse)
         if goes_on:
@@ -294,7 +294,7 @@ class Network:
             self.kept_at[kept_node] = -1
 
     def keep(self, block: Block) -> tuple[Any, Any]:
-        """Return the nodes that some lanes may not enter, and each one's other lanes. Sets `kept_at` on the device."""
+        """Return the nodes that some lanes may not enter, and the other lanes of each. Sets `kept_at` on the device."""
         if not self.removed:
             return None, self.none
         kept_node, kept = (self.cupy.asarray(array) for array in barred(self.task, block))

@@ -1,6 +1,6 @@
-"""Breadth-first search from one source with a queue, for few sources and for networks of very large diameter.
+"""Search breadth first from one source with a queue, for few sources and for networks of very large diameter.
 
-Also the order in which to search from nodes: near ones together, because their searches share visits.
+The module also orders the nodes to search from: near nodes together, because their searches share visits.
 """
 
 from __future__ import annotations

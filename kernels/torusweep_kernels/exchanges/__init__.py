@@ -1,4 +1,4 @@
-"""Placements of tasks, improved by exchanges: least hops · demand, or least load of the busiest link.
+"""Improve placements of tasks by exchanges, for the least hops · demand or the least load of the busiest link.
 
 A quadratic assignment problem (Koopmans & Beckmann 1957): task t has place[t], and s sends F[s, t] to t. There are as
 many tasks as places. Tasks that stand for free places send nothing.
@@ -78,7 +78,7 @@ def fewer_hops(
     """Exchange tasks at random, then exchange any two tasks as long as that lowers hops · demand.
 
     distance      float64[T, T]  hops from place to place
-    senders       number of tasks that may send, which come first; the others stand for free places
+    senders       number of tasks that may send, which come first; all further tasks stand for free places
     temperatures  float64[B]     one for each T random exchanges: an exchange that costs D more is done with
                                  probability exp(−D / temperature) (Kirkpatrick, Gelatt & Vecchi 1983)
     """

@@ -269,7 +269,7 @@ def lower_load(first, other, sent, taken, pairs, channel, share, channels, place
 
 @cached
 def all_placements(matrix, distance, begin, found, value, most, by_load, pairs, channel, share, channels):
-    """Search partial placements depth first. `found` becomes the best. Returns (its value, number visited)."""
+    """Search partial placements depth first; `found` becomes the best. Returns (its value, number visited)."""
     tasks, places = len(matrix), len(distance)
     nearest = np.inf
     for one in range(places):

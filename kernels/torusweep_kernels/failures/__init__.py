@@ -1,4 +1,4 @@
-"""Many random draws of failed parts of one network, and the connectivity and distances of the survivors.
+"""Draw many random sets of failed parts of a network, and find the connectivity and distances of the survivors.
 
 A part fails as a whole: a link, a node, a block of nodes. Draws are numbered. A draw depends only on its number and the
 seed, so that the division of draws among threads and batches does not change it.

@@ -272,7 +272,7 @@ def survey(arrays, graph, parts, failures, first, last, found, directed):
 
 @cached
 def measure(arrays, graph, parts, failures, lanes, rows, some, found, wide):
-    """Find the sum and the largest of the distances in draws some[0] … some[1] − 1. wide: a tuple of W elements."""
+    """Find the sum and the largest of the distances in draws some[0] … some[1] − 1. `wide` is a tuple of W elements."""
     nodes, words = len(arrays.terminals), len(wide)
     left, dead = arrays.capacity.copy(), np.zeros(nodes, np.bool_)
     counts, totals = np.zeros((16, words), np.int64), np.empty(words, np.int64)

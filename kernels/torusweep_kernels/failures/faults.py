@@ -1,4 +1,4 @@
-"""One network with the faults of many seeds, compiled by Numba; each thread takes some of the seeds."""
+"""Make one network with the faults of many seeds, compiled by Numba; each thread takes some of the seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routing tables as graphs of configurations: their order, the flows over them, and layers without cycles.
+"""Treat routing tables as graphs of configurations: their order, the flows over them, and layers without cycles.
 
 A configuration is the state on which a packet's next hop depends. Packets to node d have configurations first[d] …
 first[d + 1] − 1. Configuration c is at node at[c], and its rows are rows[c] … rows[c + 1] − 1. Row r leads through a
@@ -20,7 +20,7 @@ class Order(NamedTuple):
     """The configurations that packets reach, ordered so that for each destination predecessors come first.
 
     order   int32[C']     configurations in that order
-    first   int64[N + 1]  order[first[d]] … order[first[d + 1] − 1] are those of destination d
+    first   int64[N + 1]  order[first[d]] … order[first[d + 1] − 1] are configurations of destination d
     fault   IN_ORDER; STUCK: packets reach a row that leads nowhere; CIRCULAR: some configurations form a cycle
     where   if STUCK, the configuration of that row; if CIRCULAR, a configuration on the cycle or reached from it
     """
@@ -126,7 +126,7 @@ def assign_layers(table: Table, channels: Channels, entry: np.ndarray) -> np.nda
     search, as in LASH (Skeie et al. 2002). −1 means that none of the 64 layers fits.
 
     A new dependency is tested on a topological order of the layer's channels, which is kept up to date (Pearce & Kelly
-    2006). One that closes a cycle once always does, as dependencies are never removed, so it is not tested again.
+    2006). A dependency that closes a cycle is not tested again, since none is ever removed and so it always will.
     """
     from torusweep_kernels.forwarding import cpu as cpu_layers
 

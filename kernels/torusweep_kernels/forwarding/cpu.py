@@ -153,7 +153,7 @@ def leading_to(state, rank, channels, end, least, stack, seen, stamp):
 
 @cached
 def holds(state, rank, channels, one, other, ahead, behind, seen, stamps):
-    """Whether a dependency of `one` on `other` closes no cycle. If so, the order of the channels is updated."""
+    """Return whether a dependency of `one` on `other` closes no cycle. If so, the order of the channels is updated."""
     if one == other:
         return False
     if rank[one] < rank[other]:

@@ -107,7 +107,7 @@ def _dependencies(table: Table, start: int) -> set[tuple[int, int]]:
 
 
 def _is_acyclic(arcs: set[tuple[int, int]]) -> bool:
-    """Whether a graph has no cycle: nodes without predecessors are removed until none is left."""
+    """Return whether a graph has no cycle, by removing nodes without predecessors until none is left."""
     left = arcs
     while left:
         heads = {head for _, head in left}

@@ -1,4 +1,4 @@
-"""Loads of collectives that run in all groups of nodes at once, for many divisions of the nodes into groups.
+"""Compute loads of collectives that run in all groups of nodes at once, for many divisions of the nodes into groups.
 
 A division is a row of node numbers: its first `size` nodes are the first group, in order, and so on. In every group all
 members send messages by a pattern. Messages follow source routes; a pair of nodes may have several routes.

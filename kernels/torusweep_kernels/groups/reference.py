@@ -41,7 +41,7 @@ def busiest_links(divisions: np.ndarray, sizes: np.ndarray, patterns: np.ndarray
 
 
 def messages(members: np.ndarray, pattern: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (sources int32[M], destinations int32[M]) of a pattern in all groups. members: int32[G, A], in order."""
+    """Return (sources int32[M], destinations int32[M]) of a pattern in all groups; int32[G, A] `members` in order."""
     size = members.shape[1]
     here = np.arange(size)
     if pattern == groups.PAIRS:

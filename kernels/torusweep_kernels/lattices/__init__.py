@@ -1,4 +1,4 @@
-"""Batches of lattice graphs Zⁿ/L and of circulant graphs: distances and loads, and classes of isomorphic graphs.
+"""Measure batches of lattice graphs Zⁿ/L and of circulant graphs, and find classes of isomorphic graphs.
 
 A lattice L ⊂ Zⁿ is given by its Hermite normal form, int32[n, n]: its columns generate L, the matrix is upper
 triangular with a positive diagonal k, and 0 ≤ entry < k_i to the right of k_i. Nodes are the vectors of the box of k,
@@ -137,8 +137,8 @@ def circulant_class_sizes(
 ) -> np.ndarray:
     """Return int32[B]: the size of a step set's class if the set represents the class, 0 for all other step sets.
 
-    Two step sets are in a class if a unit of Z_N maps one to the other. The least set represents its class: the one
-    with the least first step, then the least second step, and so on.
+    Two step sets are in a class if a unit of Z_N maps one to the other. The representative of a class has the least
+    first step, then the least second step, and so on.
 
     steps    int32[B, k]  steps of each graph, ascending, from 1 to N/2
     nodes    N, at most 2²⁰

@@ -100,7 +100,7 @@ def _connect(form, nodes, digits, heads):
 def _drop_repeated(nodes, heads):
     """Return a bit for each port of node 0 that leads neither to node 0 nor where an earlier port leads.
 
-    At each node, a dropped port leads where an earlier one leads, so that a search may still look through it.
+    At each node, a dropped port leads where an earlier port leads, so that a search may still look through it.
     """
     ports = 0
     for p in range(heads.shape[1]):

@@ -1,4 +1,4 @@
-"""Exact expected channel loads of minimal routing, which spreads traffic over all shortest paths."""
+"""Compute exact expected channel loads of minimal routing, which spreads traffic over all shortest paths."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Loads(NamedTuple):
 
 
 def order_of_roots(ports: np.ndarray, roots: np.ndarray, *, exact: bool) -> np.ndarray:
-    """Return int64[R]: places in `roots`, near ones together, in the order of searches. exact: as in `Ways`."""
+    """Return int64[R]: places in `roots`, near roots together, in the order of searches; `exact` is as in `Ways`."""
     from torusweep_kernels.loads.reference import order
 
     return order(ports, roots, exact=exact)

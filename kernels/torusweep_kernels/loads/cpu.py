@@ -198,7 +198,7 @@ def add_to(load, left, more, rest):
 
 
 def compiled(side: Arcs) -> tuple[Side, np.ndarray | slice]:
-    """Return the arcs as `accumulate` takes them, perhaps filled up with arcs that add 0, and the own arcs' places."""
+    """Return the arcs as `accumulate` takes them, perhaps with added arcs that carry 0, and the own arcs' places."""
     start, node, own = filled_up(side.start, side.node)
     capacity = side.capacity
     if capacity is not None:

@@ -158,7 +158,7 @@ class Network:
         self.launch(self.add_shares, (blocks, cuda.THREADS, 0), *self.sums, *to, arcs, np.int32(shares), *left)
 
     def launch(self, kernel: Any, size: tuple[int, int, int], *arguments: Any) -> None:
-        """Launch a kernel. size: (blocks, threads of a block, bytes of shared memory)."""
+        """Launch a kernel of `size`: (blocks, threads of a block, bytes of shared memory)."""
         blocks, threads, memory = size
         if memory:
             kernel.max_dynamic_shared_size_bytes = memory
@@ -182,5 +182,5 @@ def shared(task: Task, index: Any, *, gathered: bool) -> int:
 
 
 def tiles(index: Any) -> int:
-    """Return the bytes of shared memory of a block of total_up."""
+    """Return the bytes of shared memory of a block of the kernel total_up."""
     return 2 * LANES * (8 * (TILE + 1) + np.dtype(index).itemsize * (TILE + 2))

@@ -76,7 +76,7 @@ def over_lanes(v: Vectors, one: Pair) -> Pair:
 
 
 class Variable:
-    """Stack space for a pair (high, low) that a loop changes."""
+    """Stack space for a pair (high, low), which a loop changes."""
 
     def __init__(self, v: Vectors, value: Pair) -> None:
         self.builder, self.places = v.builder, tuple(v.variable(part) for part in value)

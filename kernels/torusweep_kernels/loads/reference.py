@@ -31,7 +31,7 @@ def share(roots: int) -> int:
 
 
 def order(ports: np.ndarray, roots: np.ndarray, *, exact: bool = False) -> np.ndarray:
-    """Return int64[R]: places in `roots`, in blocks of near roots. exact: whether sums do not depend on this order."""
+    """Return int64[R]: places in `roots`, in blocks of near roots; `exact`: whether sums ignore this order."""
     return np.arange(len(roots)) if len(roots) <= SINGLE else near_order(ports, roots, BLOCK, even=exact)
 
 

@@ -1,4 +1,4 @@
-"""Random packets of a traffic pattern. The ends of packet i depend only on the traffic, the seed and i."""
+"""Draw random packets of a traffic pattern. The ends of packet i depend only on the traffic, the seed and i."""
 
 from __future__ import annotations
 

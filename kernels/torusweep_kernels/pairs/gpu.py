@@ -39,7 +39,7 @@ def on_device(gpu: cuda.Gpu, tables: Tables) -> tuple[Any, ...]:
 
 
 def drawn(gpu: cuda.Gpu, traffic: tuple[Any, ...], first: int, number: int, key: tuple[int, int]) -> tuple[Any, Any]:
-    """Draw (source int32[B], destination int32[B]) on the device. traffic: the result of `on_device`."""
+    """Draw (source int32[B], destination int32[B]) on the device; `traffic` is the result of `on_device`."""
     (draw,) = gpu.kernels(SOURCE, "draw")
     source, destination = (gpu.cupy.empty(number, np.int32) for _ in range(2))
     words = np.uint64(first), *map(np.uint32, key)

@@ -231,7 +231,7 @@ def _checked_detours(packets: int, hops: np.ndarray, detours: Detours) -> Detour
 
 
 def _checked_messages(nodes: np.ndarray, time: np.ndarray, messages: Messages) -> Messages:
-    """Return the messages with arrays of the expected dtypes. nodes: `Batch.first`. Raises ValueError."""
+    """Return the messages with arrays of the expected dtypes; `nodes` is `Batch.first`. Raises ValueError."""
     first, begin, packets, delay, after, successor = (np.asarray(array) for array in messages)
     number = len(begin)
     expect(first.shape == (len(nodes) + 1,), f"first of messages of shape [{len(nodes) + 1}]", first.shape)

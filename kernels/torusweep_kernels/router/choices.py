@@ -1,4 +1,4 @@
-"""The choices of a head: output VCs that its route and the virtual-channel rule allow, and the room that each needs."""
+"""Find the choices of a head: output VCs that its route and the virtual-channel rule allow, and the room each needs."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, p
 def columns(
     task: Task, travel: Travel, x: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and the last column of the rule's classes that each next hop, in these runs, may use: [H]."""
+    """Return the first and last column, [H] each, of the rule's classes that each next hop in these runs may use."""
     node, direction = x // (task.inputs * task.vcs), task.direction[row, run]
     still = task.until[node, direction] < travel.left[packet, run]
     if task.memory == REST:

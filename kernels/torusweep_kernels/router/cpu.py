@@ -1,4 +1,4 @@
-"""The simulation on the CPU, compiled by Numba: a thread for each experiment, or several threads for a large one."""
+"""Simulate on the CPU, compiled by Numba: a thread for each experiment, or several threads for a large one."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[flo
 
 
 def _added_up(progress: Callable[[float], None] | None, experiments: int) -> Callable[[float], None]:
-    """Return a callback for experiments in any thread that adds up their fractions and passes the sum to `progress`."""
+    """Return a callback for experiments in any thread, which adds up their fractions and reports the sum."""
     if progress is None:
         return lambda more: None
     lock, done = Lock(), 0.0

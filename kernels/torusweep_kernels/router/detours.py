@@ -1,4 +1,4 @@
-"""The choice between a route and a detour, compiled by Numba; specified by `reference.takes_detour`."""
+"""Choose between a route and a detour, compiled by Numba; `reference.takes_detour` is the specification."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def see_channels(fixed, state, first, behind, t):
 
 @inlined
 def occupied(fixed, state, channel, low, behind, t):
-    """Return how many flits occupied the channel's VCs low … behind − 1 at the end of the last cycle."""
+    """Return how many flits occupied VCs low … behind − 1 of the channel at the end of the last cycle."""
     total = np.int64(0)
     for y in range(channel * fixed.vcs + low, channel * fixed.vcs + behind):
         total += state.seen[t & 1, y]

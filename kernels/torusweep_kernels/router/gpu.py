@@ -1,4 +1,4 @@
-"""The simulation on a GPU: the cycles of router.cu, with experiments side by side.
+"""Simulate on a GPU: the cycles of router.cu, with experiments side by side.
 
 A block simulates one experiment, on a copy of its state in shared memory if it fits. If the experiments are larger
 than a block and too few to occupy the device, several blocks simulate each of them: a cooperative launch, with no more
@@ -56,7 +56,7 @@ def simulated(task: Task, threads: int | None = None, progress: Callable[[float]
 
 
 def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:
-    """Yield rounds of at most `most` experiments that together fit into `memory` bytes; each has one at least."""
+    """Yield rounds of at most `most` experiments, at least one, that together fit into `memory` bytes."""
     some: list[Experiment] = []
     taken = 0
     for one in task.experiments:
@@ -135,7 +135,8 @@ class Network:
     def launch(self, experiments: int, state: int, *arguments: Any) -> None:
         """Launch experiments whose states take `state` bytes each.
 
-        Each block has one experiment, in shared memory if it fits; several blocks share one if more threads run then.
+        Each block has one experiment, in shared memory if it fits. Several blocks share an experiment if more threads
+        run then.
         """
         nodes = self.task.nodes
         if nodes > THREADS:

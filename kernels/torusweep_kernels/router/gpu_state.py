@@ -1,4 +1,4 @@
-"""The state of experiments on a GPU: its arrays, their contents at the start, and snapshots.
+"""Lay out the state of experiments on a GPU: its arrays, their contents at the start, and snapshots.
 
 The structs of records.cuh are read from the source as NumPy dtypes, for arguments of launches and fields of records.
 """
@@ -38,7 +38,7 @@ GAP = 0  # bytes behind every array of a state; a test that looks for accesses o
 
 @cache
 def declared(struct: str) -> tuple[int, dict[str, tuple[str, bool]]]:
-    """Return the alignment that a struct requests (1 = none); for each field, its type, and whether it is a pointer."""
+    """Return (alignment that a struct requests, 1 = none; for each field, its type and whether it is a pointer)."""
     found = re.search(rf"^struct (?:__align__\((\d+)\) )?{struct} {{([^}}]*)}};$", cuda_source(SOURCE), re.MULTILINE)
     assert found, struct
     members: dict[str, tuple[str, bool]] = {}
@@ -174,7 +174,7 @@ def layout(
 
 
 def waiting(experiment: Experiment) -> tuple[int, int]:
-    """Return the number of messages, and of pairs of a message and another that waits for it."""
+    """Return the number of messages, and the number of pairs of a message and a message that waits for it."""
     return (
         (0, 0) if experiment.messages is None else (len(experiment.messages.begin), len(experiment.messages.successor))
     )

@@ -16,7 +16,7 @@ from torusweep_kernels.router.task import REFUSED, STORE_AND_FORWARD, Experiment
 
 
 def takes_detour(task: Task, travel: Travel, node: int, packet: int, detour: int, occupied: np.ndarray) -> bool:
-    """Whether a packet at a node takes the route in row `detour`. occupied int64[Y]: flits on each output VC."""
+    """Return whether a packet takes the detour in row `detour`, given the flits on each output VC, int64[Y]."""
     row, left, ahead = int(travel.row[packet]), travel.left[packet], task.hops[detour]
     own, other = (_channels(task, node, *route) for route in ((row, left), (detour, ahead)))
     of_channel = occupied.reshape(-1, task.vcs)
@@ -31,7 +31,7 @@ def takes_detour(task: Task, travel: Travel, node: int, packet: int, detour: int
 
 
 def _channels(task: Task, node: int, row: int, left: np.ndarray) -> list[int]:
-    """Return the channels of what is left of a route."""
+    """Return the channels of the rest of a route."""
     found = []
     for direction in np.repeat(task.direction[row], left).tolist():
         found.append(node * task.ports + int(task.wiring.port_of[node, direction]))

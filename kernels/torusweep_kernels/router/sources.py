@@ -54,7 +54,7 @@ def sift_down(state, message, size):
 
 @inlined
 def before(state, one, other):
-    """Whether a message is generated before another one: in an earlier cycle, or in the same with a lower number."""
+    """Return whether a message is generated before another: in an earlier cycle, or in the same by a lower number."""
     a, b = state.messages[one].ready, state.messages[other].ready
     return a < b or (a == b and one < other)
 

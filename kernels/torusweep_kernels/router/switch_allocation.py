@@ -26,7 +26,7 @@ NOTHING, TAKEN = -1, -2  # in `wanted`, instead of an output: nothing nominated;
 
 @inlined
 def losers(fixed, state, own, node, able, output, transit):
-    """Return uint64: bits of the input ports that nominate a VC for this output but are not taken."""
+    """Return uint64: bits of the input ports that nominate a VC for this output and are not chosen."""
     bids = np.uint64(0)
     while able:
         i = lowest(able)

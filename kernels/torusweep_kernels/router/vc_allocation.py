@@ -1,4 +1,4 @@
-"""VC allocation: heads at the front of their buffers request output VCs, which are granted; see `choices`."""
+"""Allocate VCs: heads at the front of their buffers request output VCs, which are granted (see `choices`)."""
 
 from __future__ import annotations
 

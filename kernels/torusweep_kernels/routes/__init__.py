@@ -1,4 +1,4 @@
-"""Integer flows of packets on source routes: loads of oblivious routings, exact or by Monte Carlo."""
+"""Compute integer flows of packets on source routes: loads of oblivious routings, exact or by Monte Carlo."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Task(NamedTuple):
 
     @property
     def stride(self) -> int:
-        """Step in `amount` from one packet to the next: 1, or 0 if all have the same amount."""
+        """The step in `amount` from one packet to the next: 1, or 0 if all packets have the same amount."""
         return int(len(self.amount) == self.packets)
 
     @property

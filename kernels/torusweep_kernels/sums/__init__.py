@@ -30,10 +30,10 @@ def grouped_sums(high: np.ndarray, low: np.ndarray, group: np.ndarray, groups: i
 
 
 def rounded(high: Any, low: Any) -> np.ndarray:
-    """Return float64[…]: high + low, rounded once to the nearest number; from the middle between two, to the even one.
+    """Return float64[…]: high + low, rounded once to the nearest number; a tie goes to the even number.
 
-    A sum within 2⁻³⁰ of the middle (half a unit in the last place) is taken to be in the middle: sums whose exact value
-    is there differ from it, in either direction, by the rounding of numbers with twice the digits.
+    A sum within 2⁻³⁰ of a tie (half a unit in the last place) is taken to be a tie: sums whose exact value is a tie
+    differ from it, in either direction, by the rounding of numbers with twice the digits.
     """
     high, low = np.asarray(high, np.float64), np.asarray(low, np.float64)
     total = high + low

@@ -164,7 +164,7 @@ Length = Annotated[int, Whole(2, "letters of a word, which is also the diameter"
 
 
 def de_bruijn(d: Letters, k: Length) -> Plan:
-    """De Bruijn graph: d^k words of k letters. Channels lead to the words that shifting in a letter on the right makes.
+    """De Bruijn graph: d^k words of k letters. A word's channels lead to words with a letter shifted in on the right.
 
     A word's number has its letters as digits in base d, the last letter lowest. Channels from a word to itself (all
     letters equal) are left out.
@@ -183,10 +183,10 @@ def de_bruijn(d: Letters, k: Length) -> Plan:
 
 
 def kautz(d: Letters, k: Length) -> Plan:
-    """Kautz graph: d^k + d^(k−1) words of k letters out of d + 1, adjacent letters different; channels as in de_bruijn.
+    """Kautz graph: d^k + d^(k−1) words of k letters out of d + 1; adjacent letters differ. Channels as in de_bruijn.
 
-    Digits of a word's number, from the lowest: the k − 1 differences between a letter and the letter before it, less 1,
-    in base d, the last difference first; then the first letter.
+    A word's number has these digits, from the lowest: the k − 1 differences between a letter and the letter before it,
+    less 1, in base d, the last difference first; then the first letter.
     Source: Kautz 1968.
     """
     rest = d ** (k - 1)
