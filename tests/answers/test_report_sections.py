@@ -76,7 +76,7 @@ def test_a_page_without_networks(best):
 # --- cost -----------------------------------------------------------------------------------------
 
 PRICED = ("torus(k=4, n=2)", "mesh(k=4, n=2)", "hyperx(radices=[4, 4], terminals=2)", "slim_fly(q=5, terminals=4)")
-MODELS = ("2014-besta", "2008-kim")
+MODELS = ("2014-besta", "2023-circuits")
 
 
 @pytest.fixture(scope="module")
@@ -97,16 +97,16 @@ def test_a_chart_for_each_model_and_a_row_for_each_network(priced):
         f"uniform traffic, prices of {model}" for model in sorted(MODELS)
     ]
     marks = [row for values in drawn[0]["datasets"].values() for row in values]
-    expected = {row["topology"]: row for row in priced["equal_cost"] if row["cost_model"] == "2008-kim"}
+    expected = {row["topology"]: row for row in priced["equal_cost"] if row["cost_model"] == "2014-besta"}
     assert {mark["topology"]: (mark["throughput"], mark["on_front"]) for mark in marks} == {
         name: (row["throughput"], row["on_front"]) for name, row in expected.items()
     }
     text = "".join(Page(found.body).text)
     best = max(expected.values(), key=lambda row: row["saturation_per_cost"])
-    assert f"Most for the price: {best['topology']} (by 2008-kim, uniform traffic)" in text
+    assert f"Most for the price: {best['topology']} (by 2014-besta, uniform traffic)" in text
     assert "By what they carry for their price, all 8." in text
-    assert "Kim et al. 2008 (Dragonfly), sec. 2" in text
-    assert "2008 (estimate)" in text
+    assert "Besta & Hoefler 2014 (Slim Fly), sec. VI" in text
+    assert "2023 (estimate)" in text
 
 
 def test_a_sweep_without_loads_has_prices_only(priced):

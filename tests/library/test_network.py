@@ -151,7 +151,7 @@ def test_collectives_and_layouts() -> None:
     assert net.layout().placement == "folded"
     assert net.layout().picture().startswith("<svg")
     assert net.cost().router_cost == pytest.approx(16 * (350.4 * 5 - 892.3))
-    assert net.cost("2008-kim", "straight(dimensions=2, block=[2, 2])").cabinets == 4
+    assert net.cost("2014-besta", "straight(dimensions=2, block=[2, 2])").cabinets == 4
 
 
 def test_availability() -> None:

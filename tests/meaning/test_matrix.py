@@ -28,7 +28,6 @@ PARTLY = {
 CANNOT = {
     ("deadlock", "nearest_neighbour", "forwarding"): "packets make one hop, and pass no host",
     ("collective", ("trees_in_network",), "forwarding"): "each message goes over one link",
-    ("cost", "2008-kim", "forwarding"): "hosts change energy_per_bit alone, and the model has no watts",
 }
 CASES = [case for question in about_networks() for case in cases(question)]
 

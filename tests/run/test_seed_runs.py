@@ -57,7 +57,7 @@ ASKED = {
     "layout": [{"placement": ["straight", "folded"]}],
     "simulation": [{"loads": [0.05, 0.1], "cycles": 60, "warm_up": 20, **UP_DOWN, "traffic": ["uniform", "neighbour"]}],
     "collectives": [{"operation": ["all_gather", "all_reduce"], "algorithm": ["optimum", "trees"]}],
-    "cost": [{}, {"topologies": [f"{FAULTY}, seed=5)"], "model": ["2008-kim", "2014-besta"]}],
+    "cost": [{}, {"topologies": [f"{FAULTY}, seed=5)"], "model": ["2014-besta", "2023-circuits"]}],
     "availability": [{"failures": [1, 2], "draws": 4, "measures": ["connectivity", "distances"]}],
     "screen": [{}],
 }

@@ -120,7 +120,7 @@ def test_the_networks_are_compared_at_equal_cost(rings: Run):
     """Table, front and query of a sweep that has loads and costs."""
     config = 'sweep: rings\ntopologies: ["ring(k=8)", "torus(k=4, n=2)", "dragonfly(a=4, p=2, h=2)"]\n'
     config += "loads: [{routing: [minimal, dimension_order, by_group], traffic: uniform, skip_unsuitable: true}]\n"
-    make(rings, f"{config}cost: [{{model: [2014-besta, 2008-kim]}}]\n", "static", "loads", "cost", "equal_cost")
+    make(rings, f"{config}cost: [{{model: [2014-besta, 2023-circuits]}}]\n", "static", "loads", "cost", "equal_cost")
     rows = pq.read_table(rings.folder / "equal_cost.parquet").to_pylist()
     assert len(rows) == 6
     found = {row["topology"]: row for row in rows if row["cost_model"] == "2014-besta"}

@@ -262,7 +262,7 @@ class CostQuestion(Question):
     }
     examples = (
         'cost "dragonfly(a=8, p=4, h=4)"',
-        'cost "slim_fly(q=9, terminals=6)" --model 2008-kim --json',
+        'cost "slim_fly(q=9, terminals=6)" --model 2023-circuits --json',
         'cost "torus(radices=[8, 8, 16])" "dragonfly(a=8, p=4, h=4)" "slim_fly(q=9, terminals=6)"',
         "cost --terminals 500 torus dragonfly slim_fly fat_tree",
         'cost "slim_fly(q=9, terminals=6)" --packing "straight(dimensions=2, block=[9, 1, 2])"',
