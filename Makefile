@@ -72,7 +72,9 @@ gallery: .venv/ready-dev
 lint: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.packaging.stubs
 	$(BIN)/mypy
+	$(BIN)/mypy tests/packaging/typed_calls.py
 	$(BIN)/snakefmt --check Snakefile workflow
 
 # size and shape of the code
@@ -86,6 +88,7 @@ measures: .venv/ready-dev
 	@$(PIP) --require-hashes -r requirements/run.txt
 	$(if $(GPU),$(PIP) --require-hashes -r requirements/gpu$(GPU).txt)
 	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m tests.packaging.stubs --editable
 	@touch $@
 
 .venv/ready-docs: .venv/ready requirements/docs.txt

@@ -79,6 +79,11 @@ from torusweep.version import __version__ as __version__
 if TYPE_CHECKING:
     from torusweep.answers.query import query
     from torusweep.errors import BadInput, Refused, RunFailed
+    from torusweep.library.asked import best as best
+    from torusweep.library.asked import cost as cost
+    from torusweep.library.asked import latency as latency
+    from torusweep.library.asked import screen as screen
+    from torusweep.library.asked import search as search
     from torusweep.library.network import Network, network
     from torusweep.library.results import Results, Table
     from torusweep.library.sweep import Sweep

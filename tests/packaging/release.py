@@ -18,6 +18,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from tests.packaging.stubs import write_stubs
+
 ROOT = Path(__file__).parents[2]
 SOURCES = (
     *("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "MANIFEST.in", "pyproject.toml"),
@@ -37,6 +39,7 @@ def copy_sources(folder: Path) -> Path:
             shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=MADE)
         else:
             shutil.copy(ROOT / name, folder / name)
+    write_stubs(folder)
     return folder
 
 

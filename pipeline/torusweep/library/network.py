@@ -27,6 +27,10 @@ from torusweep.routing.tables.objects import routing_of
 if TYPE_CHECKING:
     import networkx
 
+    from torusweep.library.asked import Asked
+else:
+    Asked = object
+
 
 def network(
     graph: object,
@@ -79,7 +83,7 @@ def asked_of_networks() -> dict[str, str]:
     return names | {one.name: name for name, one in vars(Network).items() if isinstance(one, Method)}
 
 
-class Network:
+class Network(Asked):
     """A network, with methods that compute its properties.
 
     topology  the network's arrays (`torusweep.Topology`): ports, link classes, capacities, terminals
@@ -171,21 +175,26 @@ class Network:
             picture = ""
         return html_of(self.spelling, facts_of(self.topology), picture)
 
-    if not TYPE_CHECKING:  # which would take every name for an attribute
+    if not TYPE_CHECKING:  # type checkers read the stubs of these methods, and would take every other name for one
+        static = Method("describe")
+        distances = Method("distances")
+        loads = Method("loads")
+        deadlock = Method("deadlock")
+        layout = Method("layout")
+        screen = Method("screen")
+        cost = Method("cost")
+        latency = Method("latency")
+        capacity = Method("capacity")
+        collective = Method("collective")
+        place = Method("place")
+        availability = Method("availability")
+        simulate = Method("simulate")
 
         def __getattr__(self, name: str) -> None:
             """Raise AttributeError for an unknown name; the message gives the right place or the nearest name."""
             known = asked_of_networks()
             there = f"; it is .{known[name]}" if name in known else "" if name[:1] == "_" else nearest(name, known)
             raise AttributeError(f"'Network' object has no attribute '{name}'{there}")
-
-    static = Method("describe")
-
-    distances = Method("distances")
-
-    loads = Method("loads")
-
-    deadlock = Method("deadlock")
 
     def layers(self, routing: object = "minimal") -> Layered:
         """Divide the paths between all terminals into layers, one virtual channel each, without cyclic dependencies.
@@ -218,24 +227,6 @@ class Network:
         """
         method.check_export(format, path)
         return export(self.topology, format, path)
-
-    layout = Method("layout")
-
-    screen = Method("screen")
-
-    cost = Method("cost")
-
-    latency = Method("latency")
-
-    capacity = Method("capacity")
-
-    collective = Method("collective")
-
-    place = Method("place")
-
-    availability = Method("availability")
-
-    simulate = Method("simulate")
 
     def picture(self) -> str:
         """Return an SVG drawing; above 600 nodes, of a smaller member of the family. Raises BadInput if it has none."""
