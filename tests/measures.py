@@ -16,7 +16,7 @@ import networkx
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {"torusweep": ROOT / "pipeline" / "torusweep", "torusweep_kernels": ROOT / "kernels" / "torusweep_kernels"}
-SHIPPED = (".py", ".pyi", ".cu", ".cuh", ".js", ".css", ".html", ".yaml")  # sources that a wheel holds
+SHIPPED = (".py", ".cu", ".cuh", ".js", ".css", ".html", ".yaml")  # that a wheel holds; its .pyi are made of them
 # documented, in spite of the underscore
 PUBLIC = {"_asdict", "_fields", "_make", "_replace", "_exit", "_thread"}
 
