@@ -92,9 +92,7 @@ rule stage:
         CONFIG,
         FILES,
     output:
-        temp(FOLDER / f"parts/{PART}.json")
-        if sweep.in_parts
-        else TABLE,
+        temp(FOLDER / f"parts/{PART}.json") if sweep.in_parts else TABLE,
     log:
         FOLDER / f"logs/{PART}.log",
     benchmark:
