@@ -104,7 +104,7 @@ def test_loads_are_stored_by_place_and_other_numbers_by_value(tmp_path, screen, 
     group = pq.read_metadata(path).row_group(0)
     columns = {column.path_in_schema: column.encodings for column in map(group.column, range(group.num_columns))}
     by_place = {name for name, encodings in columns.items() if "BYTE_STREAM_SPLIT" in encodings}
-    loads = {"load.list.element", "max_channel_load", "saturation_load"}
+    loads = {"load.list.element", "max_channel_load", "saturation_load", "guarantee_lower"}
     assert by_place == (loads & columns.keys()) >= {"load.list.element", "max_channel_load"}
     assert all(
         "RLE_DICTIONARY" in columns[name] for name in ("topology", "distance_sum", "distance_histogram.list.element")

@@ -96,7 +96,7 @@ def test_all_families_together_have_the_rows_of_each_alone(
     compute = type(stage).rows_of_block
     monkeypatch.setattr(type(stage), "rows_of_block", lambda *given: called.append(given[1]) or compute(*given))
     for seed, channels in ((None, 1 << 22), (1, 700), (2, 5_000)):
-        monkeypatch.setattr("torusweep.questions.static.blocks.CHANNELS", channels)
+        monkeypatch.setattr("torusweep.questions.blocks.CHANNELS", channels)
         if seed is not None:
             Random(seed).shuffle(points)
         called.clear()
@@ -166,7 +166,7 @@ def test_networks_together_have_the_rows_of_each_alone(
     how = How(backend, threads=1)
     alone = pa.concat_tables(one_after_the_other(point.networks, how))
     for channels in (1 << 22, 700):
-        monkeypatch.setattr("torusweep.questions.static.blocks.CHANNELS", channels)
+        monkeypatch.setattr("torusweep.questions.blocks.CHANNELS", channels)
         stage, first = STAGES[point.stage], LazyNetwork(first_of(point.topology))
         cuts = asked in ("static, four", "static, all", "static, bisection")
         symmetric = cuts and before.startswith(("dragonfly", "megafly"))

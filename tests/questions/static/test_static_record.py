@@ -100,6 +100,8 @@ def test_one_row_in_full():
         "router_mean_distance": 216 / 63,
         "latency_diameter": 6,  # every link takes a cycle
         "latency_mean": 216 / 63,
+        "guarantee_lower": 0.5,  # half of uniform traffic's saturation: 16 flits over the 16 links of the bisection
+        "guarantee_upper": 0.5,  # 32 flits over these
     }
     assert sum(record["distance_histogram"]) == 64**2
     assert sum(hops * pairs for hops, pairs in enumerate(record["distance_histogram"])) == 3.375 * 64**2

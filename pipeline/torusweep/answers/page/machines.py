@@ -124,7 +124,7 @@ def _of(title: str, source: str, column: str, digits: int = 8) -> Field:
 
     def cell(row: Compared) -> Cell:
         record = getattr(row, source)
-        return number(record[column] if record else None, digits)
+        return number(record.get(column) if record else None, digits)
 
     return Field(title, cell, MEANING[column], "number")
 
@@ -140,6 +140,8 @@ FIELDS = (
     _of("mean", "static", "mean_distance", 4),
     _of("uniform", "uniform", "saturation_load", 3),
     _of("adverse", "adverse", "saturation_load", 3),
+    _of("guaranteed", "static", "guarantee_lower", 3),
+    _of("at most", "static", "guarantee_upper", 3),
     _of("cost a terminal", "cost", "cost_per_terminal", 3),
     _of("watts a terminal", "cost", "watts_per_terminal", 3),
     Field("adverse pattern, routing", lambda row: Cell(_case(row.adverse), "short"), "of the adverse load"),

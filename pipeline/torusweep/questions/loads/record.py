@@ -17,6 +17,7 @@ from torusweep.networks.seed_runs import Planned
 from torusweep.networks.topology import NO_PORT
 from torusweep.quantities import rate
 from torusweep.questions.answer import Record, Row
+from torusweep.questions.blocks import divided, row_of, table_of, table_of_block
 from torusweep.questions.display import Fact
 from torusweep.questions.how import How
 from torusweep.questions.loads.bounds import demands_of
@@ -24,7 +25,6 @@ from torusweep.questions.loads.channels import NO_BOUNDS, Bounds, Channel, Chann
 from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.loads.fair import terminal_table
 from torusweep.questions.loads.text import LINES, USUAL, phases_said, print_classes
-from torusweep.questions.static.blocks import divided, row_of, table_of, table_of_block
 from torusweep.routing import GivenRouting
 from torusweep.traffic import GivenTraffic
 
@@ -233,7 +233,7 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
 
 
 def loads_of_block(networks: Sequence[Planned], how: How, alone: Callable[[str], Any]) -> pa.Table:
-    """Return a table with a row for each network (`torusweep.questions.static.blocks.table_of_block`).
+    """Return a table with a row for each network (`torusweep.questions.blocks.table_of_block`).
 
     alone   maps a spelling to the rows of this network alone, which is needed if some terminal cannot reach another
     """

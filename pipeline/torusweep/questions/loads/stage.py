@@ -14,6 +14,7 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.seed_runs import Planned
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
 from torusweep.quantities import rate_of
+from torusweep.questions.blocks import shape
 from torusweep.questions.heeds import BY_LATENCY, BY_WEIGHT, given, heeds
 from torusweep.questions.how import How
 from torusweep.questions.loads import exact, monte_carlo, source
@@ -28,7 +29,6 @@ from torusweep.questions.parameters import NOT_SWEPT, Absent, Swept
 from torusweep.questions.question import File, Part, Question
 from torusweep.questions.spelled import ROUTING, TRAFFIC
 from torusweep.questions.stage import LazyNetwork, under
-from torusweep.questions.static.blocks import shape
 from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, GivenRouting, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.by_plan import most_pairs

@@ -29,6 +29,8 @@ OBJECTIVES = {  # column → its unit, or a note
     "diameter": "hops",
     "max_channel_load": SPREAD,
     "saturation_load": SPREAD,
+    "guarantee_lower": "what Valiant's routing guarantees under every admissible traffic",
+    "guarantee_upper": "what no routing exceeds under some admissible traffic",
     "links": "fewer than n per node if generators vanish or coincide",
     "degree": "fewer than 2n links per node if generators vanish or coincide",
 }

@@ -1,5 +1,6 @@
 """Columns of the tables `screen` (the few numbers that choose a network) and `best` (the winners of each size)."""
 
+from torusweep.questions.static.columns import GUARANTEE
 from torusweep.tables.columns import Column
 from torusweep.tables.table import Declaration
 
@@ -53,6 +54,7 @@ SCREEN = (
         "more",
         "by place",
     ),
+    *GUARANTEE,
     Column(
         "diameter_bound", "int64", "hops", "no graph of this size and degree has a smaller diameter (Moore)", "less"
     ),

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from torusweep.errors import BadInput, one_line, printable
 from torusweep.questions.screen.columns import SCREEN
-from torusweep.questions.screen.spaces import Lattices, ScreenedSpace, Space
+from torusweep.questions.screen.spaces import Lattices, ScreenedSpace, Space, lattice_guarantee
 from torusweep.tables.columns import Column, arrow_schema
 from torusweep.tables.manifest import Digest
 from torusweep.tables.parquet import may_have, parquet_file, spans
@@ -55,12 +55,19 @@ TYPES = {  # types of the stored columns, as small as values up to 65,536 nodes 
     "lattice_diameter_bound": "int32",
     "lattice_mean_distance_bound": "double",
 }
+RING = (  # half of the largest common divisor of a row of the matrix
+    "list_max(list_transform(range(dimensions), lambda i: list_reduce(matrix[i * dimensions + 1:(i + 1) * dimensions],"
+    " lambda a, b: gcd(a, b)))) // 2"
+)
+UPPER = f"CASE WHEN diameter > 0 THEN least(degree / diameter, 2 / nullif({RING}, 0)) END"
 FOLLOWING = {  # column → SQL expression of the column in stored columns
     "links": "nodes::BIGINT * degree // 2",
     "connected": "true",
     "mean_distance": "distance_sum::DOUBLE / (nodes::BIGINT * nodes)",
     "mean_distance_distinct": "distance_sum::DOUBLE / greatest(nodes::BIGINT * (nodes - 1), 1)",
     "saturation_load": "CASE WHEN max_channel_load > 0 THEN 1 / max_channel_load END",
+    "guarantee_lower": f"CASE WHEN max_channel_load > 0 THEN least(0.5 / max_channel_load, {UPPER}) END",
+    "guarantee_upper": UPPER,
 }
 FILTER = ("dimensions", "nodes")
 COUNTED = (*FILTER, "class_size")  # columns that show whether all lattices of a size are there
@@ -102,6 +109,11 @@ def screen_rows(rows: pa.Table) -> pa.Table:
         "mean_distance_distinct": total / np.maximum(nodes * (nodes - 1), 1),
         "saturation_load": pa.array(1 / np.where(busiest > 0, busiest, 1), mask=busiest == 0),
     }
+    if names.issuperset(needed := made_of("guarantee_lower")):
+        own = {name: rows[name].to_numpy() for name in needed if name != "matrix"}
+        matrix = pc.list_flatten(rows["matrix"]).to_numpy()
+        bounds = lattice_guarantee(matrix, own["dimensions"].astype(np.int64), degree, own["diameter"], busiest)
+        following |= zip(("guarantee_lower", "guarantee_upper"), bounds)
     arrays = []
     for field in arrow_schema(SCREEN):
         if not names.issuperset(made_of(field.name)):

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from torusweep.networks.topology import Topology
-from torusweep.questions.how import How
-from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.blocks import BlockNumbers, divided, lists
 from torusweep.questions.screen import bounds
-from torusweep.questions.static.blocks import BlockNumbers, divided, lists
-from torusweep.questions.static.record import Measured, NetworkNumbers
+from torusweep.questions.static.guarantee import guarantee
 
 
 def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
@@ -31,6 +28,7 @@ def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
         [limits(*key, numbers.plan.directed) for key in zip(numbers.terminals.tolist(), degree.tolist())], np.int64
     )
     limited = (numbers.at_nodes <= 1).all(axis=1) & connected  # terminals of one node are 0 hops apart
+    lower, upper = guarantee(numbers)
     nothing = pa.nulls(numbers.many)
     return {
         "topology": block.spellings,
@@ -49,26 +47,13 @@ def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
         "load": lists(by_class, np.stack(present, axis=1), connected),
         "max_channel_load": pa.array(busiest, mask=~connected),
         "saturation_load": pa.array(divided(np.ones(numbers.many), busiest), mask=~connected | (busiest == 0)),
+        "guarantee_lower": lower,
+        "guarantee_upper": upper,
         "diameter_bound": pa.array(least[:, 0], mask=~limited),
         "mean_distance_bound": pa.array(divided(least[:, 1], numbers.terminals), mask=~limited),
         "lattice_diameter_bound": nothing,
         "lattice_mean_distance_bound": nothing,
     }
-
-
-class ScreenedNetwork(NetworkNumbers):
-    """Measures of a single network. Distances and loads are computed from one node of each orbit."""
-
-    def __init__(self, network: Topology, how: How) -> None:
-        super().__init__(Measured(network, (), how), how)
-
-    @cached_property
-    def load(self) -> np.ndarray:
-        if not self.connected[0]:  # some traffic has no path
-            return np.zeros(self.present.shape)
-        how = self.how
-        options: dict[str, Any] = {"use_symmetry": how.use_symmetry, "backend": how.backend, "threads": how.threads}
-        return exact_loads(self.network.topology, **options).load[None]
 
 
 @cache

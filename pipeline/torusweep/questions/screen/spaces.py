@@ -57,13 +57,15 @@ def screen_lattices(
     diameter = (histogram > 0).sum(axis=1) - 1
     total = histogram @ np.arange(histogram.shape[1])
     busiest = measured.load.max(axis=1)
+    flat, dimensions = forms.reshape(len(forms), n * n), np.full(len(forms), n)
+    lower, upper = lattice_guarantee(flat.ravel(), dimensions, degree, diameter, busiest)
     of_graphs = {int(d): bounds.moore_levels(nodes, int(d)) for d in np.unique(degree)}
     of_lattices = bounds.lattice_levels(nodes, n)
     values = {
         "topology": lattice_spellings(forms) if spellings is None else spellings,
         "nodes": np.full(len(forms), nodes),
-        "dimensions": np.full(len(forms), n),
-        "matrix": _lists(forms.reshape(len(forms), n * n), np.full(len(forms), n * n)),
+        "dimensions": dimensions,
+        "matrix": _lists(flat, n * dimensions),
         "class_size": pa.nulls(len(forms)) if sizes is None else sizes,
         "degree": degree,
         "links": nodes * degree // 2,
@@ -73,9 +75,11 @@ def screen_lattices(
         "mean_distance": total / nodes**2,
         "mean_distance_distinct": total / max(nodes * (nodes - 1), 1),
         "distance_histogram": _lists(histogram, diameter + 1),
-        "load": _lists(measured.load, np.full(len(forms), n)),
+        "load": _lists(measured.load, dimensions),
         "max_channel_load": busiest,
         "saturation_load": pa.array(1 / np.where(busiest > 0, busiest, 1), mask=busiest == 0),
+        "guarantee_lower": lower,
+        "guarantee_upper": upper,
         "diameter_bound": np.array([bounds.diameter(of_graphs[int(d)]) for d in degree], np.int64),
         "mean_distance_bound": np.array([bounds.distance_sum(of_graphs[int(d)]) / nodes for d in degree]),
         "lattice_diameter_bound": np.full(len(forms), bounds.diameter(of_lattices)),
@@ -84,6 +88,22 @@ def screen_lattices(
     schema = arrow_schema(SCREEN)
     arrays = [pa.array(values[field.name]).cast(field.type) for field in schema]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def lattice_guarantee(
+    matrix: np.ndarray, dimensions: np.ndarray, degree: np.ndarray, diameter: np.ndarray, busiest: np.ndarray
+) -> tuple[pa.Array[Any], pa.Array[Any]]:
+    """Return the bounds (lower, upper) of `torusweep.questions.static.guarantee` for lattices, float64[B].
+
+    matrix      int[·]  entries of all matrices, row by row, one matrix after another
+    dimensions, degree, diameter, busiest   int[B] and float64[B]: columns; busiest is the largest load
+    """
+    widths = np.repeat(dimensions, dimensions)
+    rings = np.gcd.reduceat(matrix, np.cumsum(widths) - widths) if len(matrix) else matrix
+    ring = np.maximum.reduceat(rings, np.cumsum(dimensions) - dimensions) if len(matrix) else matrix
+    upper = np.minimum(degree / np.maximum(diameter, 1), np.where(ring > 1, 2 / np.maximum(ring // 2, 1), degree))
+    lower = np.minimum(upper, 0.5 / np.where(busiest > 0, busiest, 1))
+    return pa.array(lower, mask=busiest == 0), pa.array(upper, mask=diameter == 0)
 
 
 def _lists(rows: np.ndarray, lengths: np.ndarray) -> pa.Array[Any]:

@@ -17,6 +17,7 @@ from torusweep.networks.seed_runs import Planned
 from torusweep.networks.topology import Meaning, Topology, no_symmetries
 from torusweep.quantities import counted
 from torusweep.questions.answer import Records
+from torusweep.questions.blocks import row_of, shape, table_of_block
 from torusweep.questions.console import print_note
 from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
@@ -25,10 +26,10 @@ from torusweep.questions.question import Question
 from torusweep.questions.screen.certificate import certificate_of_size
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
-from torusweep.questions.screen.runs import ScreenedNetwork, columns_of
+from torusweep.questions.screen.runs import columns_of
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, in_parts, screen_space, space_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, rows_of_list, under
-from torusweep.questions.static.blocks import row_of, shape, table_of_block
+from torusweep.questions.static.record import Measured, NetworkNumbers
 from torusweep.tables.columns import arrow_schema
 
 COMPARED = 9e-8  # seconds to compare an image of a lattice or step set, on a core
@@ -240,7 +241,7 @@ class ScreenQuestion(Question):
     def rows(self, network: LazyNetwork, request: ScreenRequest, options: How) -> Rows:
         space = space_of(network.spelling)
         if space is None:
-            return [row_of(SCREEN, columns_of(ScreenedNetwork(network.topology, options)))]
+            return [row_of(SCREEN, columns_of(NetworkNumbers(Measured(network.topology, (), options), options)))]
         return _rows_of(space, request.each == "class", options)
 
     def together(self, network: LazyNetwork, request: ScreenRequest) -> Hashable:

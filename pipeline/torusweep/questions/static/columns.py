@@ -3,6 +3,25 @@
 from torusweep.tables.columns import PURE, Column
 from torusweep.tables.table import By, Declaration
 
+GUARANTEE = (
+    Column(
+        "guarantee_lower",
+        "double",
+        "flits/cycle/terminal",
+        "throughput that Valiant's routing guarantees under any traffic in which no terminal sends or receives more"
+        " than a flit per cycle: half the saturation of uniform traffic over all shortest paths; null if not connected,"
+        " if hosts with several neighbours forward nothing, or, in static, if the loads take over a second",
+        "more",
+        "by place",
+    ),
+    Column(
+        "guarantee_upper",
+        "double",
+        "flits/cycle/terminal",
+        "no routing guarantees more, by all channels, or those across a cut; null if not connected",
+        "more",
+    ),
+)
 STATIC = (
     Column("topology", "string", "", "canonical spelling, the key by which tables are joined"),
     Column("family", "string", "", "name of the family: the first word of the spelling"),
@@ -146,6 +165,7 @@ STATIC = (
         "mean latency on fastest paths over ordered pairs of distinct terminals; null if latency_diameter is null",
         "less",
     ),
+    *GUARANTEE,
 )
 TABLE = Declaration(
     *("static", "a network: distances, connectivity, bisection, cost", STATIC),

@@ -14,8 +14,8 @@ import scipy
 
 from torusweep.networks.cuts import BY_METIS, across, coordinate_cuts, narrower_cut, whole_width
 from torusweep.networks.topology import NO_PORT, Plan, addresses, node_index
+from torusweep.questions.blocks import BlockNumbers
 from torusweep.questions.static.bisection import BY_BLOCKS, DENSE_NODES, both_bounds, without_error
-from torusweep.questions.static.blocks import BlockNumbers
 from torusweep.questions.static.connectivity import DEGREES, DEGREES_OF_ENDS, of_both
 
 AT_ONCE = 1 << 22  # entries of Laplacians whose eigenvalues are computed together

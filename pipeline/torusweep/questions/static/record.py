@@ -22,11 +22,12 @@ from torusweep.networks.blocks import alone
 from torusweep.networks.links import channel_matrix, link_orbits, surviving_network
 from torusweep.networks.spelling import parse
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
-from torusweep.networks.topology import Topology
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.questions.blocks import BlockDistances, BlockNumbers, row_of
 from torusweep.questions.how import How
+from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.stage import under
 from torusweep.questions.static.bisection import bisection_bounds
-from torusweep.questions.static.blocks import BlockDistances, BlockNumbers, row_of
 from torusweep.questions.static.columns import DISTANCES, STATIC
 from torusweep.questions.static.connectivity import Transitivity, components, decide_transitivity, edge_connectivity
 from torusweep.questions.static.distances import (
@@ -36,11 +37,13 @@ from torusweep.questions.static.distances import (
     terminal_latencies,
 )
 from torusweep.questions.static.fault_diameter import fault_diameter
+from torusweep.questions.static.guarantee import guarantee
 from torusweep.routing import ROUTINGS, SourceRouting, own_routing
 from torusweep.tables.columns import arrow_schema
 from torusweep.tables.parquet import Streamed, TableFile
 
 MAX_PAIRS = 1 << 27  # pairs whose routes take half a minute on a core; with more pairs the columns are null
+MOST_CHANNELS, MOST_VISITS = 1 << 19, 1 << 28  # of a network whose loads take up to a second
 BLOCK = 1 << 16  # pairs at a time; their routes fit into cache
 ALL = "all"
 NOT_MEASURED = "not measured"
@@ -90,6 +93,7 @@ class Measured:
 
     def __init__(self, network: Topology, measures: Collection[str], how: How) -> None:
         self.topology, self.measures, self.use_symmetry = surviving_network(network), measures, how.use_symmetry
+        self.how = how
         self.images = proved_symmetries(self.topology)
         self.orbits = orbits_under(self.topology.nodes, self.images)
         self.kernel: dict[str, Any] = {"backend": how.backend, "threads": how.threads}
@@ -141,6 +145,7 @@ class NetworkNumbers(BlockNumbers):
     def __init__(self, network: Measured, how: How) -> None:
         super().__init__([network.topology.spelling], alone(network.topology), how)
         self.network, self.works = network, np.ones((1, self.nodes), bool)
+        self.ends = network.topology.ends is not None
 
     @cached_property
     def components(self) -> np.ndarray:
@@ -152,13 +157,28 @@ class NetworkNumbers(BlockNumbers):
 
     @cached_property
     def hops(self) -> BlockDistances:
-        return BlockDistances.of_one(self.network.hops)
+        found = self.network.hops
+        hops = BlockDistances(np.array([found.histogram], np.int64), np.zeros(1, np.int64))
+        hops.mean, hops.mean_distinct = np.array([found.mean]), np.array([found.mean_distinct])
+        return hops
+
+    @cached_property
+    def load(self) -> np.ndarray:
+        if not self.connected[0]:  # some traffic has no path
+            return np.zeros(self.present.shape)
+        return exact_loads(self.network.topology, use_symmetry=self.how.use_symmetry, **self.network.kernel).load[None]
 
 
 def _distances(network: Measured | BlockNumbers) -> Iterable[Any]:
     hops, routers = network.hops, network.routers
     yield from (hops.diameter, hops.mean, hops.mean_distinct, hops.diameter * network.degree_max, hops.histogram)
     yield from (routers.diameter, routers.mean_distinct)
+
+
+def _guarantee(network: Measured) -> Iterable[Any]:
+    numbers, arcs = NetworkNumbers(network, network.how), int((network.topology.ports != NO_PORT).sum())
+    loaded = arcs <= MOST_CHANNELS and arcs * len(network.orbits.sizes) <= MOST_VISITS
+    return (bound[0].as_py() for bound in guarantee(numbers, loaded))
 
 
 def _latencies(network: Measured) -> Iterable[Any]:
@@ -209,6 +229,11 @@ MEASURES = {
         "longest and mean latency in cycles, if links take different numbers of cycles",
         ("latency_diameter", "latency_mean"),
         _latencies,
+    ),
+    "guarantee": StaticMeasure(
+        "bounds of the throughput under every admissible traffic",
+        ("guarantee_lower", "guarantee_upper"),
+        _guarantee,
     ),
     "transitivity": StaticMeasure(
         "whether all nodes look alike, and all links, with proof",

@@ -12,11 +12,12 @@ from torusweep_kernels.blocks import edge_connectivity
 from torusweep.networks.families import build, family_of, plan
 from torusweep.networks.seed_runs import SEED, Planned, SeedRun, count_of, of_seed
 from torusweep.networks.topology import no_symmetries
+from torusweep.questions.blocks import BlockNumbers, shape, table_of_block
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork
-from torusweep.questions.static.blocks import BlockNumbers, shape, table_of_block
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.connectivity import MIN_CUT, NOT_CONNECTED, SINGLE_LINK, SINGLE_NODE
+from torusweep.questions.static.guarantee import guarantee
 from torusweep.questions.static.proofs import bisection, can_prove, may_prove, transitivity
 from torusweep.questions.static.record import MEASURES, columns_of, measures_of, static_record, whole_numbers
 from torusweep.routing import own_routing
@@ -43,7 +44,7 @@ def shape_of_static(network: LazyNetwork, request: Any) -> Hashable:
 
 
 def static_of_block(networks: Sequence[Planned], request: Any, how: How) -> pa.Table:
-    """Return the rows of the table `static` for a block (`torusweep.questions.static.blocks.table_of_block`)."""
+    """Return the rows of the table `static` for a block (`torusweep.questions.blocks.table_of_block`)."""
     measures, latencies = measures_of(request.measures), networks[0][1].latencies or (1,)
 
     def of_block(numbers: BlockNumbers) -> dict[str, Any]:
@@ -51,6 +52,8 @@ def static_of_block(networks: Sequence[Planned], request: Any, how: How) -> pa.T
         hops, nothing = numbers.hops, pa.nulls(numbers.many)
         found: dict[str, Any] = {name: [nothing] * len(MEASURES[name].columns) for name in measures}
         found["distances"] = MEASURES["distances"].values(numbers)
+        if "guarantee" in measures:
+            found["guarantee"] = guarantee(numbers)
         if "latencies" in measures:
             found["latencies"] = hops.diameter * latencies[0], hops.mean_distinct * latencies[0]
         cuts = connectivity(numbers) if WITH_CUTS.intersection(measures) else (nothing, nothing)
@@ -59,7 +62,7 @@ def static_of_block(networks: Sequence[Planned], request: Any, how: How) -> pa.T
         columns = columns_of(numbers, [*map(family_of, numbers.block.spellings)], parameters, notes, found)
         return columns | (_proved(numbers, measures, *cuts) if PROVED.intersection(measures) else {})
 
-    return table_of_block(networks, STATIC, of_block, how, False)
+    return table_of_block(networks, STATIC, of_block, how, "guarantee" in measures)
 
 
 def described(numbers: BlockNumbers) -> Iterator[tuple[dict[str, int], Sequence[str]]]:

@@ -27,12 +27,17 @@ from torusweep.questions.static.certificate import static_certificates
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.distances import VISIT_SECONDS
 from torusweep.questions.static.fault_diameter import EXHAUSTIVE_WORK, SAMPLE_SETS, SAMPLE_WORK
-from torusweep.questions.static.record import MAX_PAIRS, MEASURES, lacking, measures_of, static_record
+from torusweep.questions.static.record import MAX_PAIRS, MEASURES, MOST_VISITS, lacking, measures_of, static_record
 from torusweep.questions.static.runs import PROVED, shape_of_static, static_of_block
 from torusweep.questions.static.text import print_below, said_of
 
 READING = (3e-4, 2e-7)  # seconds per network, and per channel
-READING_FOR = {"transitivity": (4e-4, 3e-7), "connectivity": (1e-4, 1e-7), "bisection": (1.2e-3, 4e-7)}  # extra
+READING_FOR = {
+    "transitivity": (4e-4, 3e-7),
+    "connectivity": (1e-4, 1e-7),
+    "bisection": (1.2e-3, 4e-7),
+    "guarantee": (5e-4, 4e-7),
+}  # extra
 ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
 LONGEST_LATENCIES = 15.0  # seconds that distances.MOST_VISITS visits take
 LOADING = 0.3  # seconds that Numba takes to load; CuPy takes longer
@@ -161,9 +166,14 @@ class StaticQuestion(Question):
         **heeds("direction, unit, clock, terminals, forwarding"),
         **heeds("latency", "with measure latencies", lambda values: "latencies" in measures_of(values["measures"])),
         **heeds(
-            "bandwidth, weight",
+            "weight",
             "with measure transitivity only",
             lambda values: measures_of(values["measures"]) == ("transitivity",),
+        ),
+        **heeds(
+            "bandwidth",
+            "with measure guarantee, or measure transitivity only",
+            lambda values: (chosen := measures_of(values["measures"])) == ("transitivity",) or "guarantee" in chosen,
         ),
     }
     entry = None
@@ -210,7 +220,7 @@ class StaticQuestion(Question):
             return _seconds(planned, request.fault_nodes, request.measures)
         arcs = planned.nodes * max(planned.degree, 1)
         proofs = 4e-4 + 1.2e-5 * arcs if PROVED.intersection(measures_of(request.measures)) else 0.0
-        return 1e-4 + 2e-6 * arcs + 1e-9 * arcs * planned.nodes + proofs
+        return 1e-4 + 2e-6 * arcs + 2.5e-9 * arcs * planned.nodes + proofs
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"
@@ -232,6 +242,9 @@ def _seconds(planned: Plan, fault_nodes: int | None, chosen: str | Iterable[str]
         if "latencies" in measures and len(set(planned.latencies)) > 1:
             seconds += min(5e-8 * arcs * planned.nodes, LONGEST_LATENCIES)
         seconds += VISIT_SECONDS * arcs * planned.nodes if {"distances", "latencies"} & set(measures) else 0.0
+        seconds += (
+            2.5e-9 * arcs * planned.nodes if "guarantee" in measures and arcs * planned.nodes <= MOST_VISITS else 0.0
+        )
         seconds += 6e-6 * arcs if "bisection" in measures and planned.nodes <= INERTIA_NODES else 0.0
     # the network's own routing, from a node of each cell, or from every node
     if "own_routing" in measures and isinstance(planned.structure, Hierarchy):

@@ -16,7 +16,6 @@ from torusweep.networks.blocks import Block, block_of_networks
 from torusweep.networks.seed_runs import Planned, SeedRun, in_parts
 from torusweep.networks.topology import NO_PORT, Plan, no_symmetries
 from torusweep.questions.how import How
-from torusweep.questions.static.distances import DistanceNumbers
 from torusweep.tables.columns import Column, arrow_schema
 
 CHANNELS = 1 << 22  # channels of the networks that are measured together: some 100 MB
@@ -85,7 +84,10 @@ class BlockNumbers:
     topologies   the block's networks and runs of seeds
     plan         plan of one of the networks; they have the same direction and latencies
     loads        whether to measure channel loads, too
+    ends         whether hosts with several neighbours forward nothing
     """
+
+    ends = False
 
     def __init__(self, topologies: Sequence[str | SeedRun], block: Block, how: How, loads: bool = False) -> None:
         assert block.plan is not None
@@ -113,8 +115,13 @@ class BlockNumbers:
     def load(self) -> np.ndarray:
         """float64[B, N, P]: load over capacity of each port's channel, for uniform traffic over all shortest paths."""
         assert self.measured.load is not None
-        load, capacity = self.measured.load, self.block.capacity
-        return load if capacity is None else load / np.maximum(capacity, 1)
+        return self.measured.load / np.where(self.bandwidth > 0, self.bandwidth, 1.0)
+
+    @cached_property
+    def bandwidth(self) -> np.ndarray:
+        """float64[B, N, P]: flits a cycle of each port's channel, over all of its parallel links; 0 without one."""
+        one = np.array([float(width) for width in self.plan.bandwidths or [1] * 256])[self.block.link_class]
+        return np.where(self.present, one if self.block.capacity is None else one * self.block.capacity, 0.0)
 
     @cached_property
     def degrees(self) -> np.ndarray:
@@ -186,13 +193,6 @@ class BlockDistances:
         self.diameter = np.where(histogram > 0, distance, 0).max(axis=1)
         self.pairs, self.sum = histogram.sum(axis=1), (histogram * distance).sum(axis=1)
         self.mean, self.mean_distinct = divided(self.sum, self.pairs), divided(self.sum, self.pairs - ends)
-
-    @classmethod
-    def of_one(cls, found: DistanceNumbers) -> BlockDistances:
-        """Return the distances of one network. Means are quotients of whole numbers of any size."""
-        numbers = cls(np.array([found.histogram], np.int64), np.zeros(1, np.int64))
-        numbers.mean, numbers.mean_distinct = np.array([found.mean]), np.array([found.mean_distinct])
-        return numbers
 
     @property
     def histogram(self) -> Any:
