@@ -66,35 +66,16 @@ def measure_lattices(
     return Properties(degree, np.ascontiguousarray(histogram[:, :width]), load)
 
 
-def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None = None) -> np.ndarray:
-    """Return int32[B]: the size of a form's class if the form represents the class, 0 for all other forms.
-
-    Two lattices are in a class if a signed permutation of the dimensions maps one to the other: their graphs differ
-    only in the dimensions' names and directions. The representative has the greatest last side, then the
-    greatest last but one, and so on, then the least entries, column by column from the last.
-
-    forms    int32[B, n, n]  as for `measure_lattices`
-    backend, threads  as for `measure_lattices`
-    """
-    forms = np.ascontiguousarray(forms, np.int32)
-    check(forms)
-    chosen = backends.resolve("numba" if backend in ("auto", "cupy") else backend)
-    if chosen == "numpy":
-        from torusweep_kernels.lattices import reference
-
-        return reference.class_sizes(forms)
-    from torusweep_kernels.lattices import cpu
-
-    return cpu.class_sizes(forms, thread_count(threads))
-
-
 def lattice_classes(
     sides: np.ndarray, first: int, last: int, *, backend: str = "auto", threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (forms int32[C, n, n], sizes int32[C]): the forms of a numbered range that represent classes.
 
-    Sizes are as in `class_sizes`. Work goes form by form, so that no array has all of them. Forms are numbered diagonal
-    by diagonal, within a diagonal by the entries to its right, row by row; the first entry varies fastest.
+    Two lattices are in a class if a signed permutation of the dimensions maps one to the other: their graphs differ
+    only in the dimensions' names and directions. The representative has the greatest last side, then the greatest last
+    but one, and so on, then the least entries, column by column from the last. Work goes form by form, so that no array
+    has all of them. Forms are numbered diagonal by diagonal, within a diagonal by the entries to its right, row by row;
+    the first entry varies fastest.
 
     sides    int64[F, n]  diagonals of Hermite normal forms
     first, last  the numbers first … last − 1 are examined

@@ -182,7 +182,7 @@ def _sum_loads(nodes, heads, ports, distance, count, unit, carried, load):
 
 
 def class_sizes(forms: np.ndarray, threads: int) -> np.ndarray:
-    """Compiled version of `torusweep_kernels.lattices.class_sizes`."""
+    """Compiled version of `torusweep_kernels.lattices.reference.class_sizes`."""
     sources, signs = _turns(forms.shape[1])
     sizes = np.zeros(len(forms), np.int32)
 

@@ -112,7 +112,10 @@ def distinct(heads: list[Any]) -> list[Any]:
 
 
 def class_sizes(forms: np.ndarray) -> np.ndarray:
-    """Specification of `class_sizes`: compares each form with its images under all signed permutations."""
+    """Return int32[B]: the size of a form's class if the form represents the class, 0 for all other forms.
+
+    Each form is compared with its images under all signed permutations. forms: int32[B, n, n]
+    """
     n = forms.shape[1]
     group = list(product(permutations(range(n)), product((1, -1), repeat=n)))
     sizes = np.zeros(len(forms), np.int32)

@@ -14,7 +14,7 @@ from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import lattice_count, lattice_forms, representatives
 from torusweep.questions.screen.spaces import Lattices, in_parts, screen_space, space_of
 from torusweep.tables.columns import arrow_schema
-from torusweep_kernels.lattices import class_sizes, lattice_classes, measure_lattices
+from torusweep_kernels.lattices import cpu, lattice_classes, measure_lattices
 
 from benchmarks.atlas_oracles import (
     burnside,
@@ -66,7 +66,7 @@ def test_classes_are_as_many_as_burnside_counts(nodes, dimensions):
 def test_classes_found_by_numbers_are_those_of_all_forms(nodes):
     """The cheap images leave out nothing, wherever a part of the numbers begins and ends."""
     forms = np.concatenate(list(lattice_forms(nodes, 3)))
-    sizes = class_sizes(forms)
+    sizes = cpu.class_sizes(forms, 2)
     found = classes(nodes, 3)
     assert found[0].tolist() == forms[sizes > 0].tolist()
     assert found[1].tolist() == sizes[sizes > 0].tolist()
