@@ -54,46 +54,33 @@ def fair_rates(topology: Topology, routing: str | GivenRouting, traffic: str | G
     Raises Refused if the pairs have more than MAX_SHARES shares in channels.
     """
     form = routing_on(routing, topology)[1]
-    demand = delivered(topology, pattern_on(traffic, topology)[1], *unrouted(form))[0].rows(
-        np.arange(len(topology.terminals))
-    )
+    sent = delivered(topology, pattern_on(traffic, topology)[1], *unrouted(form))[0]
     channels, at = np.flatnonzero(topology.ports != NO_PORT), topology.terminals.astype(np.int64)
-    if len(channels) * topology.nodes**2 > MAX_SHARES:
+    shares, many = len(channels) * topology.nodes**2, len(at)
+    if shares > MAX_SHARES:
         raise Refused(
-            f"expected at most {MAX_SHARES:,} shares of pairs in channels, got {len(channels) * topology.nodes**2:,};"
-            " choose a smaller network"
+            f"expected at most {MAX_SHARES:,} shares of pairs in channels, got {shares:,}; choose a smaller network"
         )
-    passes = scipy.sparse.csr_array(pair_shares(form, channels).reshape(len(channels), -1))
-    pair = (at[:, None] * topology.nodes + at).ravel()
+    passes = scipy.sparse.csc_array(pair_shares(form, channels).reshape(len(channels), -1))
+    passes, one, all_ones = passes[:, (at[:, None] * topology.nodes + at).ravel()], np.eye(many), np.ones((1, many))
+    sending, receiving = scipy.sparse.kron(one, all_ones), scipy.sparse.kron(all_ones, one)
+    uses = scipy.sparse.csr_array(scipy.sparse.vstack([passes, sending, receiving]))  # [A + T + T, T²]
     room = np.ones(len(channels)) if topology.bandwidth is None else topology.bandwidth.ravel()[channels]
-    free = np.concatenate([room, *terminal_rates(topology)])
-    rate, full, going, rest = np.zeros_like(demand), np.full(demand.shape, -1), demand.copy(), 1.0
+    free, demand, rest = np.concatenate([room, *terminal_rates(topology)]), sent.rows(np.arange(many)), 1.0
+    going = demand.flatten()
+    rate, full = np.zeros_like(going), np.full(going.shape, -1)
     while going.any():
-        on_channels = passes @ np.bincount(pair, going.ravel(), passes.shape[1])
-        used = np.concatenate([on_channels, going.sum(axis=1), going.sum(axis=0)])
+        used = uses @ going
         left = np.divide(free, used, out=np.full(len(used), np.inf), where=used > 0)
         step = min(left.min(), rest)
         rate, free, rest = rate + step * going, np.maximum(free - step * used, 0.0), rest - step
         if rest <= EQUAL:
             break
-        filled = np.flatnonzero(left <= step * (1 + EQUAL))
-        for place in filled.tolist():
-            stopped = _users(place, passes, pair, len(at)) & (going > 0)
+        for place in np.flatnonzero(left <= step * (1 + EQUAL)).tolist():
+            users = uses.indices[uses.indptr[place] : uses.indptr[place + 1]]
+            stopped = users[going[users] > 0]
             full[stopped], going[stopped] = place, 0.0
-    return FairRates(rate, demand, full)
-
-
-def _users(place: int, passes: Any, pair: np.ndarray, terminals: int) -> np.ndarray:
-    """Return bool[T, T]: the pairs that use a channel or a terminal. place: number as in `FairRates.full`."""
-    channels = passes.shape[0]
-    if place < channels:
-        uses = np.zeros(passes.shape[1], bool)
-        uses[passes.indices[passes.indptr[place] : passes.indptr[place + 1]]] = True
-        return uses[pair].reshape(terminals, terminals)
-    uses = np.zeros((terminals, terminals), bool)
-    receives, terminal = divmod(place - channels, terminals)
-    uses[(slice(None), terminal) if receives else terminal] = True
-    return uses
+    return FairRates(rate.reshape(demand.shape), demand, full.reshape(demand.shape))
 
 
 def terminal_table(topology: Topology, routing: str | GivenRouting, traffic: str | GivenTraffic) -> pa.Table:
