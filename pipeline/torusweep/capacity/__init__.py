@@ -233,7 +233,8 @@ def solve(
     *,
     algorithm: str = "highs-ipm",
     demand: scipy.sparse.csr_array | None = None,
-    sizes: np.ndarray | None = None,
+    sums: scipy.sparse.csr_array | None = None,
+    totals: np.ndarray | None = None,
     within: float | None = None,
 ) -> Solution:
     """Solve the linear program that minimises θ, the largest channel load if each terminal injects a flit per cycle.
@@ -246,7 +247,7 @@ def solve(
     (Huangfu & Hall 2018); `certificate` verifies its solution.
 
     demand   float64[K · N, Q]  demands as sums of variables, in place of `flows.demand`
-    sizes    float64[Q]         coefficients of these variables, in a sum that is 1
+    sums     float64[R, Q]      sums of these variables that are `totals`, float64[R]
     within   limit of θ; the flows are then those of the fewest hops, which go in no circle
 
     Raises Refused if the solver finds no optimum.
@@ -262,9 +263,9 @@ def solve(
         (sign, (row, np.concatenate([column, column[inner]]))), shape=(len(rows), variables)
     )
     equal, right = conservation, flows.demand.ravel()[rows]
-    if demand is not None and sizes is not None:
-        equal = scipy.sparse.block_array([[conservation, -demand[rows]], [None, scipy.sparse.coo_array(sizes[None])]])
-        right = np.append(np.zeros(len(rows)), 1.0)
+    if demand is not None and sums is not None and totals is not None:
+        equal = scipy.sparse.block_array([[conservation, -demand[rows]], [None, sums]])
+        right = np.append(np.zeros(len(rows)), totals)
     many = equal.shape[1]  # and one more, θ
     room = np.bincount(flows.orbit, flows.capacity)
     over = flows.orbit[arc]

@@ -197,7 +197,8 @@ def two_phase(
     shape = (len(roots) * n, len(nodes.sizes))
     demand = scipy.sparse.csr_array(scipy.sparse.coo_array((values, places), shape=shape))
     sizes = np.bincount(nodes.member, relays)
-    found = solve(flows, usable, demand=demand, sizes=sizes)
+    sums = scipy.sparse.csr_array(sizes[None].astype(np.float64))
+    found = solve(flows, usable, demand=demand, sums=sums, totals=np.ones(1))
     odds = found.odds / (sizes @ found.odds)
     over = proved_loads(flows._replace(demand=(demand @ odds).reshape(-1, n)), usable, found.flow)
     length = (np.maximum(found.price, 0) / np.bincount(flows.orbit, flows.capacity))[flows.orbit]

@@ -13,6 +13,7 @@ import pyarrow as pa
 from torusweep.capacity import CLOSED, Throughput
 from torusweep.capacity import capacity as capacity_of
 from torusweep.capacity.certificate import capacity_certificate, check_certified, guarantee_certificate
+from torusweep.capacity.detours import DETOURS, with_detours
 from torusweep.capacity.first_order import Proof, bracket
 from torusweep.capacity.guarantee import MAX_MATCHING, WORST, Guarantee, guarantee
 from torusweep.errors import BadInput, Refused
@@ -163,7 +164,11 @@ def capacity(
     traffic: Annotated[str | GivenTraffic, TRAFFIC] = "uniform",
     *,
     routes: Annotated[
-        Literal["all", "minimal"], Meaning("routes that may be used: all, or those with the fewest hops")
+        Literal["all", "minimal", "minimal+valiant"],
+        Meaning(
+            "routes that may be used: all, those with the fewest hops, or also two of these by way of any node, as of"
+            " valiant"
+        ),
     ] = "all",
     gap: Annotated[
         float,
@@ -207,6 +212,9 @@ def _throughput(
     network: Topology, how: How, traffic: str | GivenTraffic, routes: str, gap: float | None, minutes: float
 ) -> tuple[Throughput, Proof | None]:
     """Return the capacity, and a first-order method's proof if a gap lets this method replace the linear program."""
+    if routes == DETOURS:
+        with how.progress.wait("a linear program: some minutes on networks of a hundred nodes"):
+            return with_detours(network, traffic), None
     most = inf if gap is None or gap < WIDE else SLOW_FLOWS
     try:
         with how.progress.wait("a linear program: some minutes on networks of hundreds of different nodes"):
@@ -233,6 +241,7 @@ class CapacityQuestion(Askable):
         'capacity "mesh(k=4, n=2)" --routes minimal --json',
         'capacity "faulty(torus(k=32, n=2), links=3)" --gap 0.01',
         'capacity "dragonfly(a=4, p=2, h=2)" --traffic worst',
+        'capacity "torus(k=8, n=2)" --traffic tornado --routes minimal+valiant',
     )
 
     def check_asked(self, network: Topology | None, how: How, values: Mapping[str, Any], files: Sequence[str]) -> None:
@@ -247,6 +256,9 @@ class CapacityQuestion(Askable):
             raise BadInput(_only_worst(f"--{name.replace('_', '-')}", values["traffic"]))
         if "two_phase_routing" in files and network is not None:
             check_routable(network)
+        if values["routes"] == DETOURS and ("certificate" in files or values["gap"] is not None):
+            with under("routes"):
+                raise BadInput(f"expected all or minimal with a certificate or a gap, got {DETOURS}; leave these out")
         if "certificate" in files and network is not None:
             check_certified(network, "uniform" if values["traffic"] == WORST else values["traffic"])
 
