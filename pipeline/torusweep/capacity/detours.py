@@ -38,10 +38,7 @@ def with_detours(topology: Topology, traffic: str | GivenTraffic) -> Throughput:
     amount = pattern.at_nodes(topology.terminals, n).rows(np.arange(n))
     np.fill_diagonal(amount, 0)
     source, target = np.nonzero(amount)
-    what, nothing = (
-        f"capacity of {topology.spelling} under {canonical} over {DETOURS} routes",
-        np.zeros(topology.ports.shape),
-    )
+    what, nothing = f"capacity of {topology.spelling} under {canonical}, {DETOURS}", np.zeros(topology.ports.shape)
     if topology.ends is not None:
         raise BadInput(f"{what}: expected nodes that all forward packets, got hosts that do not; choose all routes")
     if not len(source):
