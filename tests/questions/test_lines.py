@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 import torusweep as ts
-from torusweep.questions.deadlock.text import NOT_LOOKED_FOR
+from torusweep.questions.deadlock.printed import NOT_LOOKED_FOR
 from torusweep.questions.display import facts
-from torusweep.questions.simulation.text import LINES, USUAL
+from torusweep.questions.simulation.printed import LINES, USUAL
 from torusweep.tables.columns import Column
 
 COLUMNS = [Column("hops", "int64", "hops", "a"), Column("pitches", "int64", "pitches", "b")]

@@ -16,7 +16,7 @@ import pytest
 from torusweep.answers.compare import compare
 from torusweep.answers.query import query
 from torusweep.errors import BadInput
-from torusweep.tables import parts, store
+from torusweep.tables import store
 from torusweep.tables.parquet import Streamed
 
 from tests.tables.test_store import SCHEMA, publish_static, record
@@ -29,7 +29,7 @@ ROWS = pa.Table.from_pylist([record("k" * (1 + row), nodes=row % 7) for row in r
 def six(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files have six rows, row groups three."""
     monkeypatch.setattr("torusweep.tables.parquet.ROW_GROUP", 3)
-    monkeypatch.setattr(parts, "FILE_GROUPS", 2)
+    monkeypatch.setattr("torusweep.tables.files.FILE_GROUPS", 2)
 
 
 def published(folder: Path, cuts: tuple[int, ...] = (), most: int = MANY) -> Path:

@@ -28,7 +28,7 @@ from torusweep.questions.cost.record import cost_record
 from torusweep.questions.cost.stage import COST_MODEL
 from torusweep.questions.display import whole_text
 from torusweep.questions.how import How
-from torusweep.questions.loads.columns import EQUAL
+from torusweep.questions.loads.columns import EQUAL_LOAD_DECIMALS
 from torusweep.questions.parameters import Spelled, Typed
 from torusweep.questions.question import CERTIFICATE, Askable
 from torusweep.questions.screen.before import (
@@ -353,7 +353,7 @@ def _add_costs(rows: list[Row], model: str) -> None:
         price, carried = record["cost_per_terminal"], min(1.0, row["saturation_load"] or 0.0)
         row |= {"cost_per_terminal": price, "currency": record["currency"]}
         row["saturation_per_cost"] = carried / price if price else None
-        values.append([price, row["mean_distance"], -round(carried, EQUAL)])
+        values.append([price, row["mean_distance"], -round(carried, EQUAL_LOAD_DECIMALS)])
     compared = [place for place, row in enumerate(rows) if row["connected"]]
     first = {compared[place] for place in front(np.array([values[place] for place in compared]).reshape(-1, 3))}
     for place, row in enumerate(rows):

@@ -13,9 +13,9 @@ import numpy as np
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import bind, build, built, parameters, plan
 from torusweep.networks.families.dragonfly import dragonfly, megafly
-from torusweep.networks.families.grids import UnitSteps, drawn_networks, wirings_of_steps
 from torusweep.networks.families.low_diameter import jellyfish, random_regular, xpander
 from torusweep.networks.families.modified import faulty_networks
+from torusweep.networks.families.wiring import UnitSteps, drawn_networks, wirings_of_steps
 from torusweep.networks.realisation import check_ports, check_size
 from torusweep.networks.seed_runs import SEED, Planned, SeedRun
 from torusweep.networks.spelling import parse

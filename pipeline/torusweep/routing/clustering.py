@@ -6,8 +6,8 @@ import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.algebra import box
-from torusweep.networks.families.grids import class_names
 from torusweep.networks.families.pruned import Pruning
+from torusweep.networks.families.wiring import class_names
 from torusweep.networks.topology import Topology
 from torusweep.routing.dimension_order import Tie
 from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations

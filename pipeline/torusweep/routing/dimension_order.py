@@ -20,8 +20,8 @@ import numpy as np
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.algebra import Lattice
-from torusweep.networks.families.grids import class_names, neighbour
 from torusweep.networks.families.low_diameter import Hamming
+from torusweep.networks.families.wiring import class_names, neighbour
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, require
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, SourceRouting, combinations, in_two_phases, port_to
 

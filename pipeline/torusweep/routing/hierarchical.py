@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from torusweep.errors import BadInput
-from torusweep.networks.families.grids import neighbour
 from torusweep.networks.families.hierarchies import Hierarchy
+from torusweep.networks.families.wiring import neighbour
 from torusweep.networks.topology import Meaning, Topology
 from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations, port_to
 

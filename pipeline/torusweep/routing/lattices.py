@@ -15,7 +15,7 @@ import numpy as np
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.algebra import Lattice, box, extend
-from torusweep.networks.families.grids import class_names, digit
+from torusweep.networks.families.wiring import class_names, digit
 from torusweep.networks.topology import NO_PORT, Meaning, Topology
 from torusweep.routing.dimension_order import dimension_order
 from torusweep.routing.forms import AdaptiveRouting, Moves, Routes, SourceRouting, port_to

@@ -29,8 +29,8 @@ from torusweep.sweeps.requested_points import (
     requested_stages,
 )
 from torusweep.tables import current, store
+from torusweep.tables.files import FILE_ROWS
 from torusweep.tables.keys import program_digest
-from torusweep.tables.parts import FILE_ROWS
 
 # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
 Overrides = dict[str, Any]

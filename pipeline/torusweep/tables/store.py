@@ -33,9 +33,9 @@ import pyarrow as pa
 
 from torusweep.errors import BadInput, Refused, printable
 from torusweep.tables import provenance
+from torusweep.tables.files import FILE_ROWS, files_of, footer_digest, in_files, remove, table_digest
 from torusweep.tables.manifest import checked
 from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, readable, write_parquet
-from torusweep.tables.parts import FILE_ROWS, files_of, footer_digest, in_files, remove, table_digest
 from torusweep.version import __version__
 
 MANIFEST = "manifest.json"

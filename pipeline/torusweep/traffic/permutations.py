@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 
 from torusweep.networks.families.graph_files import files_of
-from torusweep.networks.families.grids import translation
+from torusweep.networks.families.wiring import translation
 from torusweep.networks.topology import Meaning, Topology, Whole, require
 from torusweep.traffic.matrix import Traffic, permutation
 

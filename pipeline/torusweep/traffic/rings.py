@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 
 from torusweep.errors import BadInput
-from torusweep.networks.families.grids import translation
+from torusweep.networks.families.wiring import translation
 from torusweep.networks.topology import Meaning, Topology, addresses, node_index, require
 from torusweep.traffic.matrix import Phase, Traffic, combine_phases, from_pairs, permutation
 

@@ -15,8 +15,8 @@ from torusweep.cli.questions import command_of
 from torusweep.errors import BadInput, Refused
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.parameters import Parameters, loads_of
+from torusweep.questions.simulation.printed import print_simulation
 from torusweep.questions.simulation.stage import QUESTION
-from torusweep.questions.simulation.text import print_simulation
 
 simulate = command_of(QUESTION)
 COLUMNS = [column.name for column in SIMULATION]

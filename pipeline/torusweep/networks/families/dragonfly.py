@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from torusweep.networks.families.grids import (
+from torusweep.networks.families.wiring import (
     ClassLinks,
     Drawn,
     Terminals,

@@ -20,7 +20,6 @@ from torusweep.networks.families.graph_listing import ABSENT, Listing, ends_of, 
 from torusweep.networks.families.graph_numbers import ALSO_CALLED, KNOWN, WEIGHT, known_names, meaning_of, set_numbers
 from torusweep.networks.families.graph_tables import is_name, links_of_table, node_number, numbering
 from torusweep.networks.names import names_or_none
-from torusweep.networks.readers.counts import FirstLine, counts_of
 from torusweep.networks.readers.fields import (
     NUMBER,
     SHOWN,
@@ -33,6 +32,7 @@ from torusweep.networks.readers.fields import (
     text_lines,
     words_of,
 )
+from torusweep.networks.readers.first_line import FirstLine, counts_of
 
 # lines with nothing but two numbers, as in most files, and networkx's empty braces
 PLAIN = re.compile(rb"(?:[ \t]*[0-9]{1,18}[ \t,]+[0-9]{1,18}[ \t]*(?:\{\}[ \t]*)?\r?\n)+")

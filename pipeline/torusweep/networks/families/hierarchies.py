@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 
 from torusweep.networks.families.cubes import mesh, torus
-from torusweep.networks.families.grids import affine, neighbour
+from torusweep.networks.families.wiring import affine, neighbour
 from torusweep.networks.topology import NO_PORT, Plan, Whole, Wiring, require
 
 ModuleSide = Annotated[

@@ -16,7 +16,7 @@ import numpy as np
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.algebra import Lattice, determinant, hermite, kernel, triangular
 from torusweep.networks.families.cubes import torus
-from torusweep.networks.families.grids import UnitSteps, affine, class_names, digit, neighbour, swap, validate_radices
+from torusweep.networks.families.wiring import UnitSteps, affine, class_names, digit, neighbour, swap, validate_radices
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require, simple_graph
 
 Side = Annotated[int, Whole(2, "a, half the longest side")]

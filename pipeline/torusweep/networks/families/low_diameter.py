@@ -16,7 +16,7 @@ import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.algebra import GaloisField, check_order, finite_field
-from torusweep.networks.families.grids import (
+from torusweep.networks.families.wiring import (
     ClassLinks,
     Drawn,
     Terminals,

@@ -15,7 +15,7 @@ from torusweep_kernels.failures import with_faults
 from torusweep.errors import BadInput
 from torusweep.networks.families.graph_listing import BANDWIDTH, Listing
 from torusweep.networks.families.graph_numbers import in_units, whole_of
-from torusweep.networks.families.grids import terminals_of
+from torusweep.networks.families.wiring import terminals_of
 from torusweep.networks.link_lists import MOST_LATENCY, bandwidth_of, of_classes
 from torusweep.networks.names import number_of
 from torusweep.networks.realisation import check_size, realise

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import numpy as np
 
-from torusweep.networks.families.grids import (
+from torusweep.networks.families.wiring import (
     affine,
     class_names,
     digit,

@@ -15,7 +15,8 @@ import numpy as np
 from torusweep.errors import BadInput
 from torusweep.networks.families.algebra import box
 from torusweep.networks.families.cubes import mesh, torus
-from torusweep.networks.families.grids import (
+from torusweep.networks.families.lattices import twisted_torus
+from torusweep.networks.families.wiring import (
     ClassLinks,
     Terminals,
     UnitSteps,
@@ -27,7 +28,6 @@ from torusweep.networks.families.grids import (
     validate_radices,
     wiring_of_links,
 )
-from torusweep.networks.families.lattices import twisted_torus
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]

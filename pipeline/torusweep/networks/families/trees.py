@@ -9,7 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
-from torusweep.networks.families.grids import ClassLinks, terminals_of, wiring_of_links
+from torusweep.networks.families.wiring import ClassLinks, terminals_of, wiring_of_links
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Arity = Annotated[int, Whole(2, "number of links down, and of links up, of each switch")]

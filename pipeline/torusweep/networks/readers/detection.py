@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 
 from torusweep.errors import BadInput
-from torusweep.networks.readers.counts import metis_of
 from torusweep.networks.readers.fields import NUMBER, delimiter_of, fields_of, text_lines, without_comment
+from torusweep.networks.readers.first_line import metis_of
 
 ROWS = 4  # lines by which a list of links or a matrix is recognised
 HEAD_ROWS = 1024  # lines that are searched for METIS's first line

@@ -14,8 +14,8 @@ from torusweep.errors import BadInput, printable
 from torusweep.networks.families.graph_formats import edge_list
 from torusweep.networks.families.graph_listing import ENDPOINTS, Listing, named, note_names, note_unread, text_of
 from torusweep.networks.families.graph_numbers import ALSO_CALLED, KNOWN, known_names, set_numbers, set_terminals
-from torusweep.networks.readers.counts import metis_of
 from torusweep.networks.readers.fields import check_nodes, refuse, text_lines
+from torusweep.networks.readers.first_line import metis_of
 
 NODE_BYTES = 64
 SNAP_LINES = 20  # first lines, in which comments are sought
@@ -373,7 +373,7 @@ def snap(path: Path) -> Listing:
 
 
 def metis(path: Path) -> Listing:
-    """Read a graph of METIS or Chaco: nodes 1 … N, undirected links (`torusweep.networks.readers.counts`).
+    """Read a graph of METIS or Chaco: nodes 1 … N, undirected links (`torusweep.networks.readers.first_line`).
 
     Weights of links are read; weights and sizes of nodes are not.
     """

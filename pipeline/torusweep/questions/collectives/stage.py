@@ -23,8 +23,8 @@ from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.answer import Records
 from torusweep.questions.collectives.columns import COLLECTIVES
 from torusweep.questions.collectives.compared import Timing, attaining, compared, timing_of, together
+from torusweep.questions.collectives.printed import order_in_words, print_collective
 from torusweep.questions.collectives.record import collective_record
-from torusweep.questions.collectives.text import order_in_words, print_collective
 from torusweep.questions.display import value_text
 from torusweep.questions.entries import field_of
 from torusweep.questions.heeds import heeds

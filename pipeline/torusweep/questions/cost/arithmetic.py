@@ -17,7 +17,7 @@ from torusweep.errors import BadInput
 from torusweep.questions.cost.columns import EQUAL_COST
 from torusweep.questions.cost.columns import TABLE as COST
 from torusweep.questions.cost.model import Cable, CostModel
-from torusweep.questions.loads.columns import EQUAL
+from torusweep.questions.loads.columns import EQUAL_LOAD_DECIMALS
 from torusweep.questions.loads.columns import TABLE as LOADS
 from torusweep.questions.screen.bounds import front
 from torusweep.tables.columns import arrow_schema
@@ -257,6 +257,8 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
 def _with_front(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sort the rows of one model and traffic, the cheapest first, and add to each whether it is on the Pareto front."""
     rows.sort(key=lambda row: (row["cost_per_terminal"], row["topology"]))
-    values = [[-round(row["throughput"], EQUAL), row["latency"], row["cost_per_terminal"]] for row in rows]
+    values = [
+        [-round(row["throughput"], EQUAL_LOAD_DECIMALS), row["latency"], row["cost_per_terminal"]] for row in rows
+    ]
     on_front = set(front(np.array(values)).tolist())
     return [{**row, "on_front": place in on_front} for place, row in enumerate(rows)]

@@ -19,10 +19,10 @@ from torusweep.questions.deadlock.certificate import certified_case, deadlock_ce
 from torusweep.questions.deadlock.columns import DEADLOCK, TABLE
 from torusweep.questions.deadlock.layers import CYCLIC, Layers, Remedy, remedy_of
 from torusweep.questions.deadlock.layers import layers as layers_of
+from torusweep.questions.deadlock.printed import layers_said, remedy_said
 from torusweep.questions.deadlock.record import deadlock_record
 from torusweep.questions.deadlock.routing_case import check_virtual_channels, for_traffic, resolve_routing, resolve_rule
 from torusweep.questions.deadlock.rules import MOST_ROUTERS, VIRTUAL_CHANNELS
-from torusweep.questions.deadlock.text import layers_said, remedy_said
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.heeds import BY_LATENCY, BY_WEIGHT, heeds
 from torusweep.questions.how import How

@@ -24,6 +24,7 @@ from torusweep.questions.how import How
 from torusweep.questions.latency.columns import LATENCY
 from torusweep.questions.latency.entries import PARAMETERS, Entry, MessageBits, OfAModel, entry_with
 from torusweep.questions.latency.normalisation import BISECTION, WIRING_VOLUME, Constraint
+from torusweep.questions.latency.printed import cost_in_words, latency_of, print_comparison, print_cubes, verdict
 from torusweep.questions.latency.table import (
     DALLY,
     MODELS,
@@ -35,7 +36,6 @@ from torusweep.questions.latency.table import (
     network_of,
     width_of,
 )
-from torusweep.questions.latency.text import cost_in_words, latency_of, print_comparison, print_cubes, verdict
 from torusweep.questions.layout.placements import canonical, default_placement
 from torusweep.questions.layout.record import layout_record
 from torusweep.questions.loads.exact import exact_loads

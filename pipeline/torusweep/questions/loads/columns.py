@@ -217,7 +217,7 @@ TERMINAL_RATES = (
     Column("bottleneck", "string", "", "the channel or terminal that stops the slowest pair of the terminal"),
 )
 TERMINAL_NAME = (Column("name", "string", "", "name of the terminal in the network's file or graph"),)
-EQUAL = 9  # decimals; loads that differ only by rounding are equal
+EQUAL_LOAD_DECIMALS = 9  # loads that differ only by rounding are equal
 TABLE = Declaration(
     *("loads", "a network, routing and traffic: loads of its channels, saturation", LOADS),
     title="Channel loads",
@@ -228,7 +228,7 @@ TABLE = Declaration(
     usual={"routing": "minimal", "traffic": "uniform"},
     best=(
         By("lost_pairs", first=0),
-        By("saturation_load", most=True, digits=EQUAL),
+        By("saturation_load", most=True, digits=EQUAL_LOAD_DECIMALS),
         By("routing", first="minimal"),
         By("routing"),
     ),

@@ -31,7 +31,7 @@ from torusweep.traffic.given import delivered
 
 ASKED, BEFORE = ("topology", "routing", "traffic"), ("whole_sends", "whole_receives")
 DECIMALS = 12
-EQUAL = 1e-9  # relative difference of times at which two channels fill, below which they fill together
+EQUAL_WITHIN = 1e-9  # relative difference of times at which two channels fill, below which they fill together
 
 
 class FairRates(NamedTuple):
@@ -74,9 +74,9 @@ def fair_rates(topology: Topology, routing: str | GivenRouting, traffic: str | G
         left = np.divide(free, used, out=np.full(len(used), np.inf), where=used > 0)
         step = min(left.min(), rest)
         rate, free, rest = rate + step * going, np.maximum(free - step * used, 0.0), rest - step
-        if rest <= EQUAL:
+        if rest <= EQUAL_WITHIN:
             break
-        for place in np.flatnonzero(left <= step * (1 + EQUAL)).tolist():
+        for place in np.flatnonzero(left <= step * (1 + EQUAL_WITHIN)).tolist():
             users = uses.indices[uses.indptr[place] : uses.indptr[place + 1]]
             stopped = users[going[users] > 0]
             full[stopped], going[stopped] = place, 0.0

@@ -24,7 +24,7 @@ from torusweep.questions.loads.bounds import demands_of
 from torusweep.questions.loads.channels import NO_BOUNDS, Bounds, Channel, ChannelLoads, channel_table
 from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.loads.fair import terminal_table
-from torusweep.questions.loads.text import LINES, USUAL, phases_said, print_classes
+from torusweep.questions.loads.printed import LINES, USUAL, phases_said, print_classes
 from torusweep.routing import GivenRouting
 from torusweep.traffic import GivenTraffic
 

@@ -18,7 +18,7 @@ from torusweep_kernels.groups import Ways
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.algebra import Lattice, box
-from torusweep.networks.families.grids import class_names
+from torusweep.networks.families.wiring import class_names
 from torusweep.networks.physical import LinkSpeed
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.quantities import counted

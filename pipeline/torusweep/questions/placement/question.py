@@ -27,9 +27,7 @@ from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent
 from torusweep.questions.placement.job import USUAL_SIZE, Job, job_of, job_of_axes, operations_in_words
 from torusweep.questions.placement.machine import Machine, bound_name, machine
-from torusweep.questions.placement.ranking import JobPlacement, Ranking, check_axes, rank
-from torusweep.questions.placement.tasks import MOST_PLACES, NamedTasks, TaskPlacement, place_tasks
-from torusweep.questions.placement.text import (
+from torusweep.questions.placement.printed import (
     axes_in_words,
     axes_of,
     deadlock_in_words,
@@ -38,6 +36,8 @@ from torusweep.questions.placement.text import (
     print_placements,
     seconds_in_words,
 )
+from torusweep.questions.placement.ranking import JobPlacement, Ranking, check_axes, rank
+from torusweep.questions.placement.tasks import MOST_PLACES, NamedTasks, TaskPlacement, place_tasks
 from torusweep.questions.question import Askable, File
 from torusweep.questions.stage import under
 from torusweep.tables.parquet import expect_valid, read_foreign

@@ -21,7 +21,7 @@ from torusweep.errors import BadInput, check_path, one_line, printable
 from torusweep.networks.families.algebra import hermite
 from torusweep.networks.topology import default_memory
 from torusweep.questions.screen import bounds
-from torusweep.questions.screen.best import EQUAL, TIES, Objective, keep_best
+from torusweep.questions.screen.best import EQUAL_WITHIN, TIES, Objective, keep_best
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.dataset import DataSet, is_remote
 from torusweep.questions.screen.lattices import circulant_forms
@@ -166,7 +166,7 @@ def computed_anew(rows: Iterable[Mapping[str, Any]], space: Space, before: Befor
 def _equal(said: Any, computed: Any) -> bool:
     """Return whether two numbers are equal; floats, which may be sums (loads), are compared up to rounding."""
     if isinstance(said, float) and isinstance(computed, float):
-        return abs(said - computed) <= EQUAL * abs(computed)
+        return abs(said - computed) <= EQUAL_WITHIN * abs(computed)
     return bool(said == computed)
 
 

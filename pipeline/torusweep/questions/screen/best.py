@@ -34,7 +34,7 @@ OBJECTIVES = {  # column → its unit, or a note
     "links": "fewer than n per node if generators vanish or coincide",
     "degree": "fewer than 2n links per node if generators vanish or coincide",
 }
-EQUAL = 1e-9  # relative; loads are sums of floats, and two lattices of equal load differ in the last bits
+EQUAL_WITHIN = 1e-9  # relative; loads are sums of floats, and two lattices of equal load differ in the last bits
 TIES = ("distance_sum", "diameter", "max_channel_load")  # columns by which equally good winners are ordered
 LEAST_MEAN, GREATEST_SATURATION, BOUND = "least mean distance", "greatest saturation", "bound of lattices"
 
@@ -219,7 +219,7 @@ def keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
         if np.isnan(values).all():
             continue  # a single node sends nothing
         least = np.nanmin(values)
-        left = left[values <= least + EQUAL * abs(least)]
+        left = left[values <= least + EQUAL_WITHIN * abs(least)]
     return table.take(left)
 
 

@@ -31,9 +31,9 @@ from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.packets import Completion
 from torusweep.questions.simulation.parameters import LOAD, Loads, Parameters, RunRequest, request_of
 from torusweep.questions.simulation.presets import clock_for, preset
+from torusweep.questions.simulation.printed import Timed, print_simulation, timed_on
 from torusweep.questions.simulation.record import PRECISION, expect_packets, rows_together, simulation_records
 from torusweep.questions.simulation.setup import flit_bytes_by, set_up
-from torusweep.questions.simulation.text import Timed, print_simulation, timed_on
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, numbers_of, under
 from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.given import check_reach

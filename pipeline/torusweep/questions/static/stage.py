@@ -27,9 +27,9 @@ from torusweep.questions.static.certificate import static_certificates
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.distances import VISIT_SECONDS
 from torusweep.questions.static.fault_diameter import EXHAUSTIVE_WORK, SAMPLE_SETS, SAMPLE_WORK
+from torusweep.questions.static.printed import print_below, said_of
 from torusweep.questions.static.record import MAX_PAIRS, MEASURES, MOST_VISITS, lacking, measures_of, static_record
 from torusweep.questions.static.runs import PROVED, shape_of_static, static_of_block
-from torusweep.questions.static.text import print_below, said_of
 
 READING = (3e-4, 2e-7)  # seconds per network, and per channel
 READING_FOR = {

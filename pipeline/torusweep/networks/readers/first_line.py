@@ -1,4 +1,4 @@
-"""Read counts in first lines: of METIS and Chaco files, and of lists of links, where a link may look the same."""
+"""Read files whose first line counts nodes and links: METIS, Chaco, and lists of links, where it may be a link."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Networks whose nodes are the points of a box: neighbours, and the symmetries of the box.
+"""Wire networks: from the points of a box, with their neighbours and symmetries, or from lists of links.
 
 `sides` are the sides of the box, dimension 0 (x) first. An array over the box has these sides in reverse order, so that
 flat positions are node numbers, with x varying fastest. Digits are broadcastable axes, never a table.
-
-The module also wires lists of links, for networks whose routers have several terminals or none.
 """
 
 from __future__ import annotations
