@@ -81,7 +81,7 @@ def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(copy, 
         ("torusweep_kernels/router/switch_allocation.cuh", ["simulation", "collectives"]),
         ("torusweep_kernels/lattices/cpu.py", ["screen"]),  # imported by name
         ("torusweep/questions/static/section.py", []),
-        ("torusweep/questions/loads/columns.py", ["loads", "cost", "screen"]),
+        ("torusweep/questions/loads/columns.py", ["static", "loads", "cost", "screen"]),
         ("torusweep/questions/static/printed.py", ["static"]),
         ("torusweep/answers/page/explorer.py", []),
         ("torusweep/networks/picture.py", ["static", "layout"]),
