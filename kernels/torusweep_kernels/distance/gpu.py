@@ -149,7 +149,7 @@ class Network:
         self.in_a_row = False  # whether so many levels will do for most searches
 
     def width(self, needed: int) -> int:
-        """Return the pieces of a row, a power of 2: at most those needed, those that fit the cache, and free memory."""
+        """Return the pieces of a row, a power of 2: at most `needed`, and few enough for the cache and free memory."""
         row = 2 * PIECE * self.task.nodes  # bytes of one piece in both buffers
         free = self.gpu.free()
 
@@ -164,7 +164,7 @@ class Network:
         return pieces
 
     def wide(self, pieces: int) -> int:
-        """Return the pieces of a row for near sources: at least WIDE, if half of the free memory holds these rows."""
+        """Return the pieces of a row for near sources: at least WIDE, or fewer if half the free memory is too small."""
         wide = max(pieces, WIDE)
         while wide > pieces and (3 * PIECE + 2) * self.task.nodes * wide > self.gpu.free() // 2:
             wide //= 2

@@ -274,10 +274,10 @@ def _first_forms(sides, starts, first, last):
 
 @cached
 def _compare(columns, basis, form, nodes):
-    """Return −1, 0 or 1: the Hermite normal form of the lattice of `columns` precedes, equals or follows `form`.
+    """Return −1, 0 or 1 if the Hermite normal form of the lattice of `columns` precedes, equals or follows `form`.
 
-    Sides are compared from the last one, as soon as they are known. The lattice has all multiples of `nodes`, so
-    entries are reduced modulo that number, and no product exceeds its square.
+    Sides are computed and compared one at a time, the last side first. The lattice has all multiples of `nodes`, so
+    entries are reduced modulo `nodes`, and no product exceeds nodes².
     """
     n = len(form)
     left = nodes
@@ -337,7 +337,7 @@ def _circulant_class_sizes(steps, nodes, units, sizes):
 
 @cached
 def _compare_step_sets(own, nodes, unit, image):
-    """Return −1, 0 or 1: the unit's image of a step set precedes, equals or follows the set."""
+    """Return −1, 0 or 1 if the image of a step set under the unit precedes, equals or follows the set."""
     least = nodes
     for i in range(len(own)):
         step = unit * own[i] % nodes

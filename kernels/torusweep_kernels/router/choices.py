@@ -10,13 +10,13 @@ from torusweep_kernels.router.task import AHEAD, AXIS, PATH, REST, WORMHOLE, Exp
 
 
 class Travel(NamedTuple):
-    """How far the M packets of an experiment have travelled. Packets are numbered from `Experiment.begin`.
+    """Progress of the M packets of an experiment on their routes. Packet 0 is the batch's packet `Experiment.begin`.
 
-    left     int16[M, L]  hops left of each run
-    crossed  int64[M]     bits of the runs or axes on which the packet crossed a dateline, if the rule still counts it
+    left     int16[M, L]  remaining hops in each run of the packet's route
+    crossed  int64[M]     a bit for each run, each axis in this phase, or the path: whether a dateline was crossed
     stage    int8[M]      phase of the last hop, −1 at the source
     going    int8[M]      direction of the last hop, −1 at the source
-    row      int32[M]     route of each packet: its own, or the detour that it has taken
+    row      int32[M]     the packet's present route: the route in the batch, or a detour that the packet has taken
     """
 
     left: np.ndarray

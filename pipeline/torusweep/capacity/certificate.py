@@ -172,7 +172,7 @@ def _keeping(topology: Topology, length: np.ndarray) -> Group:
 
 
 def _lengths(topology: Topology, length: np.ndarray, group: Group) -> list[list[int]]:
-    """List [tail, head, length] of the channel with the least (tail, head) of each orbit, if it has a length."""
+    """Return [tail, head, length] of the first channel, by (tail, head), of each orbit with a length above 0."""
     tail, head, _ = topology.arcs
     order = np.lexsort((head, tail))
     firsts = sorted(order[np.unique(group.channel[order], return_index=True)[1]].tolist())
@@ -180,14 +180,14 @@ def _lengths(topology: Topology, length: np.ndarray, group: Group) -> list[list[
 
 
 def _rounded(values: np.ndarray) -> np.ndarray:
-    """int64[…]: whole numbers without a common factor in the proportions of values ≥ 0, exact if small ones can be."""
+    """Return coprime whole numbers proportional to values ≥ 0, int64[…]. They are rounded if exact ones are large."""
     whole = _whole(values / values.max(), PARTS)
     found = np.rint(FINE * values / values.max()).astype(np.int64) if whole is None else whole
     return found // np.gcd.reduce(found)
 
 
 def _whole(values: np.ndarray, parts: int) -> Any:
-    """int64[…]: `values` times the least number, 1 … parts, that makes all of them whole; None if none does."""
+    """Return `values` times the least factor, 1 … parts, that makes all whole, int64[…]; None without such a factor."""
     for number in range(1, parts + 1):
         if (abs(values * number - np.rint(values * number)) < NEAR * number).all():
             return np.rint(values * number).astype(np.int64)
@@ -199,7 +199,7 @@ def _whole_flow(
 ) -> tuple[np.ndarray, int]:
     """Round a flow to (int64[V], scale): whole numbers that carry at least `scale` times the demand, int64[K, N].
 
-    unit   whole numbers of the demand in a flit
+    unit   number of units in a flit of demand
     """
     for scale in (*range(1, PARTS + 1), FINE):
         parts = np.maximum(flow, 0) * unit * scale

@@ -53,9 +53,9 @@ class Guarantee(NamedTuple):
     lower      guaranteed by two-phase routing
     oblivious  no oblivious routing guarantees more
     upper      no routing guarantees more
-    odds       float64[N]  chance of each node to be the intermediate one of two-phase routing
+    odds       float64[N]  chance of each node to be the intermediate node of two-phase routing
     worst      the permutation with the least bound found; None if the network is too large for matchings
-    length     float64[A]  lengths of the channels that prove `oblivious`; None if what proves `upper` does
+    length     float64[A]  lengths of the channels that prove `oblivious`; None if they prove no more than `upper`
     how        how `lower`, `oblivious` and `upper` were found, in words
     """
 
@@ -136,15 +136,16 @@ def alike(topology: Topology, length: np.ndarray) -> np.ndarray:
 
 
 def oblivious_bound(topology: Topology, metric: Metric, length: np.ndarray) -> float:
-    """Bound what any oblivious routing of a two-way network guarantees, by lengths float64[A] ≥ 0, alike both ways.
+    """Return an upper bound of the throughput that an oblivious routing of a two-way network can guarantee.
 
-    For T terminals, p_v of them at node v, distances d that are equal both ways, and D(v) = Σ_t p_t d(v, t), it is
+    The channels have lengths float64[A] ≥ 0, equal in both directions. Let d(s, t) be the distance by these lengths, T
+    the number of terminals, p_v the number of terminals at node v, and D(v) = Σ_t p_t d(v, t). The bound is
 
         Σ_c bandwidth_c · (length_c + |D(tail of c) − D(head of c)| / T) ÷ (2/T) Σ_st p_s p_t d(s, t)
 
-    For each channel c = (u, v), the pairs s, t in proportion to p_s p_t max(0, d(s, v) − d(s, u) + d(u, t) − d(v, t))
-    are admissible traffic once divided by T · (length_c + |D(u) − D(v)| / T), so that they load c at most as the worst
-    traffic does. Along any path from s to t these differences add up to 2 d(s, t) or more.
+    For a channel c = (u, v), let s send p_s p_t max(0, d(s, v) − d(s, u) + d(u, t) − d(v, t)) flits to t. Divided by
+    T · (length_c + |D(u) − D(v)| / T), this traffic is admissible, so it loads c at most as much as the worst traffic
+    does. Along any path from s to t, the maxima add up to 2 d(s, t) or more.
     """
     many, terminals = np.bincount(metric.place), len(metric.place)
     away = metric.between(length)
@@ -156,7 +157,7 @@ def oblivious_bound(topology: Topology, metric: Metric, length: np.ndarray) -> f
 def two_phase(
     topology: Topology, uniform: Throughput, use_symmetry: bool
 ) -> tuple[float, np.ndarray, list[np.ndarray], str]:
-    """Return what the best two-phase routing guarantees, the odds of its intermediate nodes, lengths, and the method.
+    """Return the guarantee of the best two-phase routing, the odds of intermediate nodes, lengths, and the method.
 
     A flit from s to t goes to node v with chance q_v, then to t. Under every admissible traffic, the flits between two
     nodes u, v are then at most p_u q_v + q_u p_v at one flit per cycle per terminal. A linear program minimises the

@@ -37,12 +37,12 @@ BREAKS = re.compile(
 
 
 def sampled(costs: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
-    """int64[≤ most]: indices, ascending, of a sample of `count` designs; equal costs give the same sample.
+    """Return the ascending indices of a sample of `count` designs, int64[≤ most]. Equal costs give the same sample.
 
-    costs  costs of the designs, float64[count] each; less is better, and NaN means no number
+    costs  float64[count] for each kind of cost; less is better, and NaN is a missing number
 
-    The sample first takes the Pareto fronts of every two costs, as far as there is room, with the first of designs that
-    are equal in both. Designs at even distances in their order fill the rest.
+    The sample first takes the Pareto front of each two kinds of cost, as far as there is room. Of designs with equal
+    costs, a front has only the first. Evenly spaced designs fill the rest.
     """
     if count <= most:
         return np.arange(count)
@@ -60,7 +60,7 @@ def sampled(costs: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
 
 
 def _front(first: np.ndarray, second: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return the Pareto front of two costs, and the first of equal designs; `order` sorts designs by the first cost."""
+    """Return the Pareto front of two costs, with the first of equal designs. `order` sorts designs by `first`."""
     order = order[~np.isnan(second[order])]
     if not len(order):
         return order
@@ -251,14 +251,14 @@ def share(value: float | None, digits: int = 4) -> Cell:
 
 
 def shared_field(field: Field) -> Field:
-    """Return the same field for a table of groups of records, whose records all have the same value in the field."""
+    """Return a field for a table of groups of records, in which all records of a group have the same value."""
     return field._replace(cell=lambda group: field.cell(group[0]))
 
 
 def table(fields: Iterable[Field], rows: Iterable[Any], *, sortable: bool = True) -> str:
-    """Return the HTML of a table of `rows`, which a click on a heading sorts. Columns without values are left out.
+    """Return the HTML of a table, which a click on a heading sorts. Columns without values are left out.
 
-    Of many rows, the first FIRST_ROWS are in the HTML, and at most MOST_ROWS in its data.
+    The HTML has at most the first FIRST_ROWS of `rows`; its data have at most MOST_ROWS.
     """
     rows = list(rows)
     columns = [(field, [field.cell(row) for row in rows[:MOST_ROWS]]) for field in fields]

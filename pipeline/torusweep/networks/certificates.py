@@ -1,7 +1,7 @@
-"""Certificates: proofs as JSON, in whole numbers and fractions, that certify/check.py checks without this package.
+"""Write certificates: proofs as JSON, in whole numbers and fractions. certify/check.py checks them on its own.
 
-docs/certificates.md lists the fields of each kind. This module has what all kinds share: the text, the test whether a
-network can be certified, and generators of a group of automorphisms, over whose images a proof is averaged.
+docs/certificates.md lists the fields of each kind. All kinds share this module, which makes their text, decides whether
+a network can be certified, and chooses generators of a group of automorphisms, so that a proof holds for whole orbits.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ def check_derived(topology: Topology) -> None:
 
 
 def _is_plain(file: Path) -> bool:
-    """Return whether every line of an edge list has exactly two numbers, so no heading, quotes or weights."""
+    """Return whether every line of an edge list is two numbers, without headings, quotes or weights."""
     return all(TWO_NUMBERS.fullmatch(text) for _, text in text_lines(file))
 
 
 class Group(NamedTuple):
-    """A group of automorphisms, by generators int32[N]. A generator is left out if it merges no orbits.
+    """A group of automorphisms, given by generators int32[N]. A generator that merges no orbits is left out.
 
     node        int64[N]  first node of each node's orbit
     channel     int64[A]  number of each channel's orbit, in the order of `Topology.arcs`

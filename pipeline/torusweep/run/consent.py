@@ -20,14 +20,14 @@ MOST_BYTES = 1 << 20  # of the user's file
 
 
 class Trusted(NamedTuple):
-    """A scheduler that the user trusts; `files` are the authority, certificate and key as PEM, () without TLS."""
+    """A scheduler that the user trusts. files: PEM files of the authority, certificate and key; () without TLS."""
 
     address: str
     files: tuple[str, ...] = ()
 
 
 def own_file() -> Path:
-    """Return the path of the user's list of schedulers, one entry or # comment per line, with paths from its folder."""
+    """Return the path of the user's list of schedulers. Each line is an entry or a # comment."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "torusweep" / "schedulers"
 
 

@@ -131,7 +131,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _moved(record: dict[str, Any], before: str, now: str) -> dict[str, Any]:
-    """Return a record with absolute paths, in which the sweep's former folder is replaced by its present one."""
+    """Return a record with absolute paths, in which the sweep's present folder replaces its former folder."""
 
     def moved(path: str) -> str:
         whole = os.path.abspath(path)
@@ -218,8 +218,7 @@ def options_of_snakemake() -> tuple[SnakemakeOption, ...]:
 def with_absolute_paths(words: Sequence[str], options: Sequence[SnakemakeOption]) -> list[str]:
     """Return the user's options for Snakemake with absolute paths, because Snakemake runs in another folder.
 
-    Raises BadInput if a profile's name is also a folder here, because Snakemake looks up names among the user's
-    profiles.
+    Raises BadInput if a profile is given by name and a folder here has this name: Snakemake would not find the folder.
     """
     made: list[str] = []
     option, left = TARGETS, TARGETS.most

@@ -59,7 +59,7 @@ def points(sweep: Sweep, folder: Path) -> int:
 
 
 def derived(sweep: Sweep, folder: Path) -> int:
-    """Make the tables of stages without points, and then the derived tables, of which verification comes last."""
+    """Make an empty table for each stage without points, and then the derived tables, with verification last."""
     for name in empty_stages(sweep):
         merge(name, folder, [], sweep.digest)
     for name in requested_derived(sweep):
@@ -84,7 +84,7 @@ def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
 
 
 def verification(sweep: Sweep, folder: Path) -> int:
-    """Write verification.parquet, the papers' numbers next to ours. If a number is unexplained, step `check` fails."""
+    """Write verification.parquet: the papers' numbers beside ours. If a number is unexplained, step `check` fails."""
     listed = store.manifest_of(folder, sweep.digest)["tables"]
     names = [name for name in COMPARED if name in listed and sweep.verified]
     tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)) for name in names}
@@ -94,7 +94,7 @@ def verification(sweep: Sweep, folder: Path) -> int:
 
 
 def report(sweep: Sweep, folder: Path) -> int:
-    """Write report.html, and as figures/*.svg the papers' figures for which the sweep has numbers."""
+    """Write report.html, and those figures of the papers for which the sweep has numbers, as figures/*.svg."""
     # only this step draws, and the drawing library takes long to import
     from torusweep.answers.page import write_report
     from torusweep.papers.figures import write_figures
@@ -105,7 +105,7 @@ def report(sweep: Sweep, folder: Path) -> int:
 
 
 def check(sweep: Sweep, folder: Path) -> int:
-    """Write checked.txt if no point failed and no number is unexplained; else print each of these and return 1."""
+    """Write checked.txt if no point failed and no number is unexplained. Otherwise print each case and return 1."""
     failed = store.manifest_of(folder, sweep.digest).get("failed", [])
     rows = store.open_current(folder / "verification.parquet", schema_of("verification")).to_pylist()
     unexplained = [row for row in rows if row["verdict"] == "unexplained"]

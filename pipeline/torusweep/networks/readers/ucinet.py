@@ -53,7 +53,7 @@ def ucinet(path: Path) -> Listing:
 
 
 def _embedded_labels(draft: Draft, rows: list[Row]) -> tuple[list[str], list[Row]]:
-    """Return the labels above and before a matrix, and its rows without labels. Capitals are ignored."""
+    """Return the labels of a matrix, and its rows without the labels before them. Case is ignored."""
     labels = rows[0][1]
     if [label.upper() for label in labels] != [words[0].upper() for _, words in rows[1:]]:
         draft.fail(1, "the same labels for rows as for columns", " ".join(labels))
@@ -61,7 +61,7 @@ def _embedded_labels(draft: Draft, rows: list[Row]) -> tuple[list[str], list[Row
 
 
 def _sections(draft: Draft) -> tuple[str, list[str] | None, list[Row]]:
-    """Return the head of a DL file, its labels (None if they are embedded in the data), and the rows of its data."""
+    """Return the head, labels and rows of data of a DL file. Labels embedded in the data are returned as None."""
     mode, head, labels, embedded = "head", "", list[str](), False
     rows: list[Row] = []
     for line, text in lines_of(draft.path):
@@ -93,7 +93,7 @@ def _add_matrix(draft: Draft, count: int, rows: list[Row]) -> None:
 
 
 def _add_lists(draft: Draft, rows: list[Row], *, pairs: bool, labels: list[str], embedded: bool) -> None:
-    """Add links. With `pairs`, each line has two nodes and may have a weight; otherwise a node and its neighbours."""
+    """Add links. With `pairs`, a line is a link with or without a weight; otherwise a node and its neighbours."""
     weighted = pairs and any(len(words) == 3 for _, words in rows)
     without = sum(len(words) == 2 for _, words in rows) if weighted else 0
     if without:
@@ -109,7 +109,7 @@ def _add_lists(draft: Draft, rows: list[Row], *, pairs: bool, labels: list[str],
 
 
 def _numbering(draft: Draft, labels: list[str], embedded: bool) -> Callable[[str, int], int]:
-    """Return a function (word, line) → node. Words are labels (if embedded, also new ones), or numbers, or names."""
+    """Return a function (word, line) → node. If `embedded`, words are labels; otherwise numbers of labels or nodes."""
     called = {label.upper(): label for label in reversed(draft.names)}
     if embedded:
         return lambda word, line: draft.node(called.setdefault(word.upper(), word), line)

@@ -62,15 +62,15 @@ class Summary(NamedTuple):
 
 
 def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) -> Summary:
-    """Return mean and quantiles of a measure's values after the draws.
+    """Return the mean and quantiles of a measure over draws of failures.
 
-    values      float64[D]: value after each draw; at least one
+    values      float64[D]: the measure after each draw; D ≥ 1
     weight      float64[D]: probability of each draw, if the draws are all combinations; None for a random sample
     proportion  whether all values are 0 or 1
 
-    The q-quantile is the least value that at least a share q of the draws does not exceed. Intervals from a sample are
-    Wilson's (1927) for a proportion, Student's t for another mean (None if all values are equal, because these tell
-    nothing of rarer values), and order statistics for quantiles (David & Nagaraja 2003, sec. 7.1) of any distribution.
+    The q-quantile is the least value x such that at least a share q of the draws has values up to x. A sample gets
+    Wilson's interval (1927) for a proportion, Student's t interval for another mean (none if all values are equal), and
+    order statistics for quantiles, which hold for every distribution (David & Nagaraja 2003, sec. 7.1).
     """
     order = np.argsort(values, kind="stable")
     alike = bool(values[order[-1]] - values[order[0]] <= ROUNDING * abs(values[order[-1]]))

@@ -58,7 +58,7 @@ class Simulated(NamedTuple):
         return self.cycles / self.size
 
     def difference(self, cycles_per_flit: float) -> float:
-        """Return by which share simulation exceeds the computed time, in which a pipeline's first piece goes alone."""
+        """Return by which share the simulated time exceeds the computed time, in which a first piece travels alone."""
         alone = cycles_per_flit if self.alone is None else self.alone
         return self.cycles_per_flit / (cycles_per_flit + (alone - cycles_per_flit) / self.pieces) - 1
 
@@ -109,7 +109,7 @@ def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
 
 
 def _in_steps(schedule: Schedule, flits: int) -> Workload:
-    """Return the workload of a schedule in steps: messages are cut into packets, and local messages end each step."""
+    """Return a schedule's workload in packets, step by step. A rank ends each step with an empty message to itself."""
     step, source, destination, units = messages_of(schedule)
     ranks, steps = len(schedule.node), schedule.steps
     whole = units.astype(np.int64) * flits
@@ -137,7 +137,7 @@ def _in_steps(schedule: Schedule, flits: int) -> Workload:
 
 
 def _pieces(schedule: Schedule, flits: int) -> int:
-    """Return the number of pieces of every chunk in a pipeline: equal for all chunks, each piece at least a packet."""
+    """Return the number of pieces into which a pipeline cuts every chunk. A piece is at least a packet."""
     return max(1, int(schedule.size.min()) * flits // PACKET_FLITS)
 
 
@@ -252,7 +252,7 @@ def compared(
 
 
 def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
-    """Return columns with time and bandwidths for each size; if `cost` is None, the least times by the bound."""
+    """Return columns of time and bandwidths for each size. If `cost` is None, times are lower bounds."""
     if timing is None:
         return {}
     share = row["bus_bandwidth"] / row["algorithm_bandwidth"] if row["algorithm_bandwidth"] else None

@@ -44,7 +44,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _arguments(rows: Sequence[Record]) -> str:
-    """Return the arguments in full that the table of verdicts shortens to their first words."""
+    """Return an HTML list of the arguments in full; the table of verdicts shows only their first words."""
     texts = (re.sub("; [0-9]+ of the rule's [0-9]+", "; k of the rule's n", row["argument"]) for row in rows)
     parted = (part for text in texts for part in text.split("; "))
     long = dict.fromkeys(part for part in parted if _short(part) != part)

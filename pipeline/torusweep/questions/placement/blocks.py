@@ -77,7 +77,7 @@ def orders(block: Block, sides: Sequence[int], rings: Sequence[bool], names: Seq
 
 @lru_cache(1 << 12)
 def _digits(factors: tuple[int, ...], rounds: tuple[bool, ...]) -> list[tuple[str, tuple[int, ...], np.ndarray]]:
-    """Return name, sequence of parts, and members' digits, int32[A, m], of each order of a box with these factors."""
+    """Return (name, sequence of parts, digits of the members int32[A, m]) for each order of a box of these factors."""
     found = []
     for name, sequence in WAYS.items():
         for way in _ways(len(factors)):
@@ -253,7 +253,7 @@ class Load(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """An order of a block, and its loads: pattern of messages → load."""
+    """An order of a block, with the load that each pattern of messages causes: pattern → load."""
 
     order: Order
     loads: dict[str, Load]

@@ -60,7 +60,7 @@ class Machine:
     rings     for each dimension, whether its wraparound connects the ends of a line without a shift
     twisted   whether a wraparound shifts other dimensions
     ways      routes of all pairs: dimension order along shortest displacements, which share a message equally
-    message   load that a message adds to a link of one flit a cycle if all routes of the message use the link
+    message   load that a message adds to a link of one flit per cycle if all routes of the message use this link
     """
 
     topology: Topology
@@ -118,9 +118,9 @@ class Machine:
 
 
 def machine(topology: Topology) -> Machine:
-    """Make the slice of a network, which must be a torus, mesh, slice or twisted torus with all its links.
+    """Return a network as a slice, with the routes between all pairs of its nodes.
 
-    Raises BadInput for another network, and Refused for one with too many nodes or dimensions.
+    Raises BadInput unless it is a torus, mesh, slice or twisted torus with all links, and Refused if it is too large.
     """
     _check(topology)
     shape, sides = topology.plan.structure, topology.plan.radices
@@ -244,7 +244,7 @@ class JobOperation(NamedTuple):
 
 
 class OperationCost(NamedTuple):
-    """What decides the time of one operation.
+    """The numbers from which the time of an operation follows.
 
     bytes      bytes on the busiest link, divided by the link's bandwidth in flits per cycle
     steps      number of successive steps that software starts

@@ -1,4 +1,4 @@
-"""All lattices, or circulant graphs, of a size: how many there are, and all of them, or one of each class, in batches.
+"""Count and list the lattices or circulant graphs of a size. They come in batches: all, or one of each class.
 
 A circulant graph of N nodes has k different steps 1 ≤ s_1 < … < s_k ≤ N/2: node v has links to v ± s_i. It is the
 lattice graph Zᵏ/L, where L has the vectors x with Σ s_i x_i ≡ 0 modulo N. If N is even, the step N/2 leads to the same
@@ -102,7 +102,7 @@ def representatives(
 ) -> Iterator[SpacePart]:
     """Yield one lattice of each class under signed permutations of the dimensions, part by part.
 
-    first, last  range of lattices, without `last`, in the order of `lattice_forms`; all by default
+    Only the lattices `first` … `last` − 1, in the order of `lattice_forms`, are searched; by default all.
     """
     sides = np.array(list(_factorisations(nodes, dimensions)), np.int64)
     end = lattice_count(nodes, dimensions) if last is None else last

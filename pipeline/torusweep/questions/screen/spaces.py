@@ -1,6 +1,6 @@
-"""Design spaces, which are written like networks, as in lattices(dimensions=3, nodes=512), and screened part by part.
+"""Design spaces: spelled like networks, as in lattices(dimensions=3, nodes=512), and screened part by part.
 
-Each batch of lattices becomes an Arrow table of the numbers by which a network is chosen.
+The rows of each part are an Arrow table with the numbers by which a network is chosen.
 """
 
 from __future__ import annotations
@@ -169,9 +169,9 @@ class Lattices(NamedTuple):
 
     @property
     def fewest_classes(self) -> int:
-        """Lower bound of the number of classes: each has at most 2ⁿ n! / 2 lattices, as −1 maps a lattice to itself.
+        """Lower bound of the number of classes. A class has at most 2ⁿ n! / 2 lattices, as −1 maps each to itself.
 
-        For a part of the space it is approximate: early lattices of a size represent more classes than late lattices.
+        For a part of the space the number is approximate: early lattices represent more classes than late lattices.
         """
         return -(-self.lattices // (2 ** (self.dimensions - 1) * factorial(self.dimensions)))
 
@@ -221,7 +221,7 @@ class Circulants(NamedTuple):
 
     @property
     def fewest_classes(self) -> int:
-        """Lower bound of the number of classes: a pair of units u, −u of Z_N gives a class at most one step set."""
+        """Lower bound of the number of classes. A class has at most one step set per pair of units u, −u of Z_N."""
         return -(-self.lattices // self._pairs_of_units)
 
     @property

@@ -54,8 +54,8 @@ class Searches(NamedTuple):
     tasks      one task for each binary digit of the largest number of terminals of a node
     weights    int64[G]  number of terminals that each source of a group represents
     terminals  number of terminals
-    own        number of ordered pairs of terminals at one host that forwards nothing. The searches split this host, and
-               find the terminals of such a pair 1 hop apart instead of 0
+    own        number of ordered pairs of terminals at the same host, if hosts forward nothing. The searches split each
+               host into two nodes, so they count these pairs at distance 1 instead of 0
     """
 
     tasks: list[Task]
@@ -152,7 +152,7 @@ def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> 
 
 
 def _factors(topology: Topology, searches: Searches) -> list[np.ndarray] | None:
-    """Return a product's factors if searches would take long and all nodes have equally many terminals, or None."""
+    """Return a product's factors if searches are slow and all nodes have equally many terminals; otherwise None."""
     sources = max((len(task.sources) for task in searches.tasks), default=0)
     if sources * topology.nodes < LONG_SEARCH or len(topology.terminals) % topology.nodes or searches.own:
         return None

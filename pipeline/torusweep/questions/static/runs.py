@@ -28,7 +28,7 @@ SAMPLE = 918_273_645  # a seed whose digits occur in a note only where the note 
 
 
 def shape_of_static(network: LazyNetwork, request: Any) -> Hashable:
-    """Return a key that is equal for networks whose rows are computed together; None if each is measured alone."""
+    """Return a key that networks share if their rows can be computed together; None for a network measured alone."""
     planned, measures = network.plan, measures_of(request.measures)
     proved = bool(PROVED.intersection(measures))
     if "distances" not in measures or request.fault_nodes is not None or len(set(planned.latencies)) > 1:
@@ -81,7 +81,7 @@ def described(numbers: BlockNumbers) -> Iterator[tuple[dict[str, int], Sequence[
 
 
 def _proved(numbers: BlockNumbers, measures: Sequence[str], links: Any, method: Any) -> dict[str, list[Any]]:
-    """Return the columns of the requested measures among connectivity and PROVED."""
+    """Return the columns of requested measures in PROVED. With transitivity, add the columns of connectivity."""
     alike = can_prove(numbers)
     parts = []
     if "transitivity" in measures:
@@ -124,7 +124,7 @@ def connectivity(numbers: BlockNumbers) -> tuple[np.ndarray, np.ndarray]:
 
 
 def notes_of(run: SeedRun) -> Callable[[int], Sequence[str]]:
-    """Return a function from a seed to its network's notes. If notes differ only in the seed, the seed is replaced."""
+    """Return a function from a seed to the notes of its network. Notes that differ only in the seed are made once."""
 
     def planned(seed: int) -> Sequence[str]:
         return plan(of_seed(run.before, seed))[1].notes
