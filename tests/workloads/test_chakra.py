@@ -14,6 +14,7 @@ from torusweep.questions.simulation.parameters import Parameters
 from torusweep.questions.simulation.record import simulation_records
 from torusweep.workloads import files_of, workload
 from torusweep.workloads.traces import replay
+from torusweep.workloads.traces.chakra_messages import nodes_of
 from torusweep.workloads.traces.operations import OPERATION_BYTES
 
 from tests.faults import command_line
@@ -107,6 +108,14 @@ def test_volumes_and_steps_of_collectives(tmp_path, kind, algorithm, sent, steps
     last = max(times(one).values())
     longest = int(one.flits.max())
     assert steps * message_cycles(0) < last <= steps * message_cycles(longest)
+
+
+@pytest.mark.parametrize("length", [127, 128, 129, 255, 256, 16383, 16384])
+def test_messages_of_every_length_are_told_apart(length: int):
+    """A length's byte of 128 is not its last byte."""
+    longer = (field(1, 7) + field(3, COMPUTE) + field(2, "x" * name) for name in range(length))
+    long = next(message for message in longer if len(message) == length)
+    assert [one.id for one in nodes_of(trace(long, node(8, COMPUTE)))] == [7, 8]
 
 
 def test_a_rank_begins_late_and_all_wait_for_it(tmp_path):
