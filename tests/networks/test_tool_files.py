@@ -157,7 +157,7 @@ def test_every_format_has_a_row_in_the_docs_and_those_of_tools_a_file_here():
 
 
 def test_every_format_says_in_the_docs_what_its_reader_was_checked_against():
-    table = DOCS.read_text().partition("| source | of |\n|---|---|\n")[2].partition("\n\n")[0]
+    table = DOCS.read_text().partition("| source | formats |\n|---|---|\n")[2].partition("\n\n")[0]
     listed = [name for row in table.splitlines() for name in row.split("|")[2].strip().split(", ")]
     assert sorted(listed) == sorted(FORMATS)
 

@@ -164,7 +164,7 @@ class NetworkNumbers(BlockNumbers):
 
     @cached_property
     def load(self) -> np.ndarray:
-        if not self.connected[0]:  # some traffic has no path
+        if not self.connected[0] or not self.terminals[0]:  # some traffic has no path, or there is none
             return np.zeros(self.present.shape)
         return exact_loads(self.network.topology, use_symmetry=self.how.use_symmetry, **self.network.kernel).load[None]
 
