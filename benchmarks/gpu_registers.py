@@ -42,7 +42,6 @@ BEFORE = {
     "reach of walks.cu": (48, 0, 0, 0),
     "walk of walks.cu": (46, 0, 0, 0),
     "add_up of flows.cu": (42, 0, 0, 0),
-    "follow of runs.cu": (32, 0, 0, 0),
     "advance of router.cu": (64, 36, 104, 560),
 }
 

@@ -45,9 +45,9 @@ def test_a_source_that_is_compiled_for_several_purposes(monkeypatch: pytest.Monk
 
 
 def test_the_compiler_says_it_of_a_source() -> None:
-    (follow,) = gpu_registers.functions(13, 90, "runs.cu")
-    assert follow.name == "follow of runs.cu"
-    assert 16 <= follow.registers <= 255
+    (draw,) = gpu_registers.functions(13, 90, "pairs.cu")
+    assert draw.name == "draw of pairs.cu"
+    assert 16 <= draw.registers <= 255
 
 
 def test_rows_of_a_ring() -> None:

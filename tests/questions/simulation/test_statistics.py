@@ -125,9 +125,24 @@ def covered(found: list, mean: float) -> float:
     ],
 )
 def test_intervals_of_short_runs_cover_the_long_mean(terminals, load, cycles, how):
-    """300 runs that begin with empty queues, each with its own detected warm-up; the binomial's deviation is 1.3 %."""
+    """300 runs that begin with empty queues, each with its own detected warm-up; the binomial's deviation is 1.3 %.
+
+    Runs that fill late are not stationary, and have no interval: 1 in 5 of those of 64 terminals at load 0.8. The
+    share differs by up to 4.4 % from that by the known mean, since each run is compared with its own second half.
+    """
     runs, mean = queues(terminals, load, 4, cycles, 300, **how)
-    assert covered([figures([run]).total for run in runs], mean) >= 0.9
+    found = [figures([run]) for run in runs]
+    early = np.mean([fills_early(run, terminals * load / 4 * mean) for run in runs])  # Little's law
+    assert np.mean([one.stationary for one in found]) == pytest.approx(early, abs=0.05)
+    assert covered([one.total for one in found if one.stationary], mean) >= 0.9
+
+
+def fills_early(run: Run, usual: float) -> bool:
+    """Whether the usual number of packets is under way at some moment of the first fifth."""
+    moments = np.arange(1, run.end // 5 + 1)
+    left = np.where(run.delivered < 0, run.end, run.delivered)
+    under_way = (run.time[:, None] < moments) & (left[:, None] >= moments)
+    return bool((under_way.sum(axis=0) >= usual).any())
 
 
 def test_seeds_that_fill_alike_do_not_hide_it():
