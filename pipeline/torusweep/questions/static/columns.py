@@ -10,7 +10,7 @@ GUARANTEE = (
         "flits/cycle/terminal",
         "throughput that Valiant's routing guarantees under any traffic in which no terminal sends or receives more"
         " than a flit per cycle: half the saturation of uniform traffic over all shortest paths; null if not connected,"
-        " if hosts with several neighbours forward nothing, or, in static, if the loads take over a second",
+        " below two terminals, if hosts with several neighbours forward nothing, or if static's loads take over 1 s",
         "more",
         "by place",
     ),
@@ -18,7 +18,7 @@ GUARANTEE = (
         "guarantee_upper",
         "double",
         "flits/cycle/terminal",
-        "no routing guarantees more, by all channels, or those across a cut; null if not connected",
+        "no routing guarantees more, by all channels or those of a cut; null if not connected, or below two terminals",
         "more",
     ),
 )
