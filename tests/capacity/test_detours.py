@@ -12,7 +12,9 @@ import torusweep as ts
 from click.testing import CliRunner
 from scipy.optimize import linprog
 from torusweep import cli
+from torusweep.capacity.detours import with_detours
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build
 
 from tests.capacity.test_guarantee import drawn
 
@@ -94,3 +96,15 @@ def test_what_does_not_suit():
         command = ["capacity", "ring(k=5)", "--routes", BOTH, *option]
         found = CliRunner().invoke(cli.torusweep, command)
         assert "expected all or minimal with a certificate or a gap" in str(found.exception or found.output)
+
+
+def test_failed_nodes_are_no_detours():
+    """A path of five nodes has no detours: six pairs in each direction cross its middle channels, at 5 terminals."""
+    found = with_detours(build("faulty(ring(k=6), nodes=1)"), "uniform")
+    assert found.throughput == pytest.approx(5 / 6)
+    assert found.bound == pytest.approx(5 / 6)
+
+
+def test_terminals_apart_are_refused_in_one_line():
+    with pytest.raises(BadInput, match="expected terminals that all reach each other"):
+        with_detours(build("faulty(ring(k=6), links=2)"), "uniform")

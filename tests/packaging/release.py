@@ -40,6 +40,7 @@ def copy_sources(folder: Path) -> Path:
         else:
             shutil.copy(ROOT / name, folder / name)
     write_stubs(folder)
+    write_stubs()  # the wheel is compared with the packages here
     return folder
 
 

@@ -16,7 +16,7 @@ import pytest
 from torusweep.answers.compare import compare
 from torusweep.answers.query import query
 from torusweep.errors import BadInput
-from torusweep.tables import store
+from torusweep.tables import files, store
 from torusweep.tables.parquet import Streamed
 
 from tests.tables.test_store import SCHEMA, publish_static, record
@@ -43,14 +43,14 @@ def published(folder: Path, cuts: tuple[int, ...] = (), most: int = MANY) -> Pat
 
 def test_files_have_the_rows_in_order_and_a_digest_each(tmp_path: Path, six: None):
     path = published(tmp_path)
-    files = sorted(path.iterdir())
-    assert [file.name for file in files] == [f"00000{number}.parquet" for number in range(4)]
+    parts = sorted(path.iterdir())
+    assert [file.name for file in parts] == [f"00000{number}.parquet" for number in range(4)]
     rows = ROWS.to_pylist()
-    for number, file in enumerate(files):
+    for number, file in enumerate(parts):
         assert pq.ParquetFile(file).read().to_pylist() == rows[6 * number : 6 * number + 6]
     entry = json.loads((tmp_path / "manifest.json").read_bytes())["tables"]["static"]
     assert entry["rows"] == 20
-    assert entry["files"] == [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+    assert entry["files"] == [hashlib.sha256(file.read_bytes()).hexdigest() for file in parts]
     assert entry["sha256"] == hashlib.sha256("".join(entry["files"]).encode()).hexdigest()
 
 
@@ -127,3 +127,30 @@ def test_a_changed_file_is_named(tmp_path, six, change, large, monkeypatch):
             read()
     with pytest.raises(BadInput, match=said):
         store.check_tables(tmp_path)
+
+
+@pytest.mark.parametrize("how", ["exchanged", "removed"])
+def test_files_that_change_while_they_are_read_are_refused(
+    tmp_path: Path, six: None, monkeypatch: pytest.MonkeyPatch, how: str
+):
+    """A run beside a reader publishes other rows: never rows of both."""
+    monkeypatch.setattr(store, "LARGE", 1)
+    file = store.open_file(published(tmp_path), SCHEMA)
+    groups = file.groups()
+    assert len(next(groups)) == 3
+    if how == "removed":
+        (tmp_path / "static.parquet" / "000002.parquet").unlink()
+    else:
+        store.publish_table(tmp_path, "static", Streamed(SCHEMA, [ROWS.slice(5)]), most=MANY)
+    for read in (lambda: list(groups), lambda: file.take(np.array([13, 1])), lambda: file.read(["nodes"])):
+        with pytest.raises(BadInput, match="run the sweep again"):
+            read()
+
+
+def test_of_a_folder_elsewhere_the_link_is_removed_and_not_its_files(tmp_path: Path, six: None):
+    path, elsewhere = published(tmp_path), tmp_path / "elsewhere"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    files.remove(path)
+    assert not path.exists()
+    assert len(list(elsewhere.iterdir())) == 4

@@ -17,6 +17,7 @@ from torusweep.capacity import (
     solve,
     usable_arcs,
 )
+from torusweep.capacity.guarantee import joined
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Topology
 from torusweep.traffic import GivenTraffic, Traffic
@@ -43,29 +44,36 @@ def with_detours(topology: Topology, traffic: str | GivenTraffic) -> Throughput:
         raise BadInput(f"{what}: expected nodes that all forward packets, got hosts that do not; choose all routes")
     if not len(source):
         return Throughput(inf, inf, 0.0, nothing, nothing, "nothing is sent over any channel")
-    size = len(source) * n + n * len(tail)
+    relays = np.flatnonzero(joined(topology))
+    if not np.isin(source, relays).all():
+        raise BadInput(f"{what}: expected terminals that all reach each other, got some that do not; choose all routes")
+    many = len(relays)
+    size = len(source) * many + many * len(tail)
     if size > MAX_FLOWS:
         raise Refused(
             f"{what}: expected a linear program of at most {MAX_FLOWS:,} flows, got {size:,}; choose a smaller network,"
             " or a permutation"
         )
-    every = Traffic(np.ones(n), np.ones(n), scipy.sparse.csr_array((n, n)), symmetric=True)
+    ends = np.isin(np.arange(n), relays).astype(np.float64)
+    every = Traffic(ends, ends, scipy.sparse.csr_array((n, n)), symmetric=True)
     flows = gather(topology, canonical, every, use_symmetry=False)
     usable = usable_arcs(flows, "minimal")
-    pair, by = (part.ravel() for part in np.meshgrid(np.arange(len(source)), np.arange(n), indexing="ij"))
-    rows = np.concatenate([by * n + source[pair], target[pair] * n + by])
+    number = np.zeros(n, np.int64)  # of the flows to each node
+    number[flows.roots] = np.arange(many)
+    pair, by = (part.ravel() for part in np.meshgrid(np.arange(len(source)), flows.roots, indexing="ij"))
+    rows = np.concatenate([number[by] * n + source[pair], number[target[pair]] * n + by])
     moves = np.concatenate([by != source[pair], by != target[pair]]).astype(np.float64)
     columns = np.tile(np.arange(len(pair)), 2)
-    demand = scipy.sparse.csr_array(scipy.sparse.coo_array((moves, (rows, columns)), shape=(n * n, len(pair))))
+    demand = scipy.sparse.csr_array(scipy.sparse.coo_array((moves, (rows, columns)), shape=(many * n, len(pair))))
     sums = scipy.sparse.csr_array((np.ones(len(pair)), (pair, np.arange(len(pair)))))
     total = amount[source, target]
     found = solve(flows, usable, demand=demand, sums=sums, totals=total)
     chosen = found.odds * (total / (sums @ found.odds))[pair]
-    over = proved_loads(flows._replace(demand=(demand @ chosen).reshape(n, n)), usable, found.flow)
+    over = proved_loads(flows._replace(demand=(demand @ chosen).reshape(many, n)), usable, found.flow)
     along = np.maximum(found.price, 0)
     along = (along / along.sum() / np.bincount(flows.orbit, flows.capacity))[flows.orbit]
     away = minimal_distances(flows, usable, along)
-    least = (away[:, source].T + away[target]).min(axis=1)
+    least = (away[:, source].T + away[number[target]][:, flows.roots]).min(axis=1)
     bound = float(flows.capacity @ along / (total @ least))
     throughput = min(float(1 / over.max()), bound)  # rounding may raise it above the bound
     load, length = nothing.copy(), nothing.copy()

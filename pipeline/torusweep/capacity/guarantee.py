@@ -169,7 +169,7 @@ def two_phase(
     half = uniform.throughput / 2
     nodes = orbits_under(topology.nodes, proved_symmetries(topology) if use_symmetry else [])
     many = np.bincount(topology.terminals, minlength=topology.nodes).astype(np.float64)
-    relays = _joined(topology) & ~((many > 0) & topology.plan.hosts_end)
+    relays = joined(topology) & ~((many > 0) & topology.plan.hosts_end)
     if not relays.any():
         return uniform.throughput / len(topology.terminals), 0 * many, [], "the routes of uniform traffic"
     if len(nodes.representatives) == 1:
@@ -207,7 +207,7 @@ def two_phase(
     return float(1 / over.max()), odds, [length], f"two-phase routing (linear program, {len(usable.arc):,} flows)"
 
 
-def _joined(topology: Topology) -> np.ndarray:
+def joined(topology: Topology) -> np.ndarray:
     """bool[N]: whether each node reaches every terminal (any, if hosts forward), and is reached from it."""
     parted, (tail, head, _) = split(topology), topology.arcs
     head, ones = parted.arrive[head], np.ones(len(tail))

@@ -84,6 +84,8 @@ def _called(question: Askable, as_json: bool, output: Path | None = None, **give
 
 def _check_together(question: Askable, parts: list[str], files: Mapping[str, Path], given: Mapping[str, Any]) -> None:
     """Raise BadInput for a part with an inapplicable parameter, or a file without a parameter that it needs."""
+    if len(parts) > 1:
+        raise BadInput(f"expected one of {', '.join(map(_dashed, parts))}, got both; leave one out")
     for part in parts:
         for name in filter(given.get, question.parts[part].without):
             raise BadInput(f"expected {_dashed(part)} or {_written(question, name)}, got both; leave one out")

@@ -88,7 +88,9 @@ def verification(sweep: Sweep, folder: Path) -> int:
     listed = store.manifest_of(folder, sweep.digest)["tables"]
     names = [name for name in COMPARED if name in listed and sweep.verified]
     tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)) for name in names}
-    rows = pa.Table.from_pylist(verification_rows(tables, sweep.verified), schema=schema_of("verification"))
+    rows = pa.Table.from_pylist(
+        verification_rows(tables, sweep.verified, sweep.papers), schema=schema_of("verification")
+    )
     store.publish_table(folder, "verification", rows, config=sweep.digest)
     return 0
 

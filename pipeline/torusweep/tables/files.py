@@ -23,8 +23,8 @@ def files_of(path: Path) -> list[Path]:
 
 
 def remove(path: Path) -> None:
-    """Remove a table, if it is there."""
-    if path.is_dir():
+    """Remove a table, if it is there; of a link to a folder elsewhere, the link alone."""
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     path.unlink(missing_ok=True)
 

@@ -90,14 +90,19 @@ class TableFile:
     def __init__(self, files: bytes | Sequence[bytes | Path], path: Path = Path("the table")) -> None:
         files = [files] if isinstance(files, bytes) else files
         self._contents = [arrow_buffer(file) if isinstance(file, bytes) else file for file in files]
-        self._path = path
+        self._path, self._seen = path, [*map(_written, self._contents)]
         with readable(path):
             opened = [*self._files()]
             self.schema, self._rows = opened[0].schema_arrow, sum(int(file.metadata.num_rows) for file in opened)
 
     def _files(self) -> Iterator[pq.ParquetFile]:
         """Open each file. They are not kept, because their metadata take more memory than the bytes of a small file."""
-        return map(parquet_file, self._contents)
+        for content, seen in zip(self._contents, self._seen):
+            with readable(self._path):
+                file = parquet_file(content)
+                if _written(content) != seen:
+                    raise OSError("another run wrote it while it was read")
+            yield file
 
     def __len__(self) -> int:
         return self._rows
@@ -139,6 +144,14 @@ class TableFile:
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))
         return pa.concat_tables(found).combine_chunks().take(arrow_places(back))
+
+
+def _written(content: Any) -> tuple[int, ...]:
+    """Return what another file at the same path would differ in; () for bytes, and for no file."""
+    if not isinstance(content, Path) or not content.exists():
+        return ()
+    found = content.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def valid(rows: pa.Table) -> pa.Table:

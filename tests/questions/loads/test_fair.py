@@ -131,3 +131,21 @@ def test_the_command_prints_them_and_refuses_a_large_network():
     assert len(lines) == 10
     with pytest.raises(Refused, match="expected at most 134,217,728 shares"):
         fair_rates(ts.network("torus(k=12, n=3)").topology, "minimal", "uniform")
+
+
+@pytest.mark.parametrize(
+    "spelling", ["faulty(ring(k=6), nodes=1)", "faulty(concentrated(ring(k=8), 2), nodes=2, seed=3)"]
+)
+def test_the_terminals_of_failed_nodes_are_left_out_of_the_comparison(ring: str):
+    """Each terminal that is left is beside itself: in a ring, all send alike before the failure."""
+    network = ts.network(f"faulty({ring}, nodes=1, seed=3)")
+    table = network.loads().terminals.to_pydict()
+    assert len(table["sends"]) == len(network.terminals)
+    assert len(set(table["whole_sends"])) == 1
+    lost = np.minimum(*(np.divide(table[now], table[f"whole_{now}"]) for now in ("sends", "receives")))
+    assert (np.diff(lost) >= 0).all()
+
+
+def test_a_network_without_channels_has_packets_to_oneself_alone():
+    table = ts.network("lattice(matrix=[[1, 0], [0, 1]])").loads().terminals.to_pydict()
+    assert (table["sends"], table["receives"], table["bottleneck"]) == ([1.0], [1.0], [None])

@@ -9,7 +9,7 @@ what must be computed first. Simulated quantities are judged by sign, order and 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -46,11 +46,13 @@ ROUNDING = 1e-9  # relative error of floating-point arithmetic
 Table: TypeAlias = pa.Table | list[dict[str, Any]]
 
 
-def verification_rows(tables: Mapping[str, Table], papers: Iterable[str]) -> list[dict[str, Any]]:
+def verification_rows(
+    tables: Mapping[str, Table], papers: Iterable[str], computed: Collection[str] = ()
+) -> list[dict[str, Any]]:
     """Make the rows of the table `verification` from a sweep's tables, one for each number that the papers print.
 
     From `loads`, exact records with minimal routing and uniform traffic are compared; other exact records give the
-    capacity of what is simulated.
+    capacity of what is simulated. `computed` are the papers whose numbers the sweep has to have.
     """
     expected = load_expected(papers)
     if not expected:
@@ -84,7 +86,8 @@ def verification_rows(tables: Mapping[str, Table], papers: Iterable[str]) -> lis
         return by_loads if is_load(row.quantity) else by_static
 
     return [
-        _simulated(row, simulated) if is_simulated(row.quantity) else _verified(row, records(row)) for row in expected
+        _simulated(row, simulated) if is_simulated(row.quantity) else _verified(row, records(row), computed)
+        for row in expected
     ]
 
 
@@ -100,13 +103,15 @@ def verify_folder(folder: Path) -> list[dict[str, Any]]:
             f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'verify: [P04]' to"
             " its configuration"
         )
-    files = {name: folder / f"{name}.parquet" for name in COMPARED}
-    tables = {
-        name: store.open_current(file, schema_of(name))
-        for name, file in files.items()
-        if name == "static" or file.exists()
+    listed = store.read_manifest(folder)["tables"]
+    names = [name for name in COMPARED if name == "static" or name in listed or (folder / f"{name}.parquet").exists()]
+    tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)) for name in names}
+    lacking = {
+        row["paper"]
+        for row in verified.to_pylist()
+        if row["verdict"] == "not run" and not is_simulated(row["quantity"])
     }
-    return verification_rows(tables, papers)
+    return verification_rows(tables, papers, papers - lacking)
 
 
 def _records(table: Table) -> list[dict[str, Any]]:
@@ -117,10 +122,10 @@ def _by_topology(records: Iterable[Record]) -> dict[str, Record]:
     return {record["topology"]: record for record in records}
 
 
-def _verified(row: Expected, records: Mapping[str, Record]) -> dict[str, Any]:
+def _verified(row: Expected, records: Mapping[str, Record], computed: Collection[str]) -> dict[str, Any]:
     known = any(answers(row.quantity) for answers in (is_static, is_load, is_deadlock, is_layout, is_latency))
     ours, missing = _ours(row.quantity, row.topology, records) if known else (None, "")
-    verdict, reason = _missing(row, missing) if ours is None else judge(row, ours)
+    verdict, reason = _missing(row, missing, computed) if ours is None else judge(row, ours)
     if verdict == "agrees":
         reason = "; ".join(filter(None, (reason, _short_of_proof(row.quantity, records[row.topology]))))
     if ours == math.inf:
@@ -185,12 +190,13 @@ def _ours(quantity: str, topology: str, records: Mapping[str, Record]) -> tuple[
     return value / divisor if divisor else None, missing
 
 
-def _missing(row: Expected, topology: str) -> tuple[str, str]:
+def _missing(row: Expected, topology: str, computed: Collection[str]) -> tuple[str, str]:
     if row.waits_for:
         return "waits", f"waits for {row.waits_for}"
-    if topology:
-        return "not run", f"{topology} is not in the sweep; 'papers: [{row.paper}]' computes it"
-    return "unexplained", f"{row.quantity} is null and nothing is known that it waits for"
+    what = f"{topology} is not in the sweep" if topology else f"{row.quantity} is null"
+    if row.paper in computed:
+        return "unexplained", f"{what}, and nothing is known that it waits for"
+    return "not run", f"{what}; 'papers: [{row.paper}]' computes it"
 
 
 def judge(row: Expected, ours: float) -> tuple[str, str]:

@@ -214,7 +214,12 @@ TERMINAL_RATES = (
     Column(
         "whole_receives", *RATE, "what it receives in the network without its faults; null if there are none", "more"
     ),
-    Column("bottleneck", "string", "", "the channel or terminal that stops the slowest pair of the terminal"),
+    Column(
+        "bottleneck",
+        "string",
+        "",
+        "the channel or terminal that stops the slowest pair; null if all traffic that has a route gets its demand",
+    ),
 )
 TERMINAL_NAME = (Column("name", "string", "", "name of the terminal in the network's file or graph"),)
 EQUAL_LOAD_DECIMALS = 9  # loads that differ only by rounding are equal

@@ -61,7 +61,7 @@ def fair_rates(topology: Topology, routing: str | GivenRouting, traffic: str | G
         raise Refused(
             f"expected at most {MAX_SHARES:,} shares of pairs in channels, got {shares:,}; choose a smaller network"
         )
-    passes = scipy.sparse.csc_array(pair_shares(form, channels).reshape(len(channels), -1))
+    passes = scipy.sparse.csc_array(pair_shares(form, channels).reshape(len(channels), topology.nodes**2))
     passes, one, all_ones = passes[:, (at[:, None] * topology.nodes + at).ravel()], np.eye(many), np.ones((1, many))
     sending, receiving = scipy.sparse.kron(one, all_ones), scipy.sparse.kron(all_ones, one)
     uses = scipy.sparse.csr_array(scipy.sparse.vstack([passes, sending, receiving]))  # [A + T + T, T²]
@@ -88,9 +88,8 @@ def terminal_table(topology: Topology, routing: str | GivenRouting, traffic: str
 
     Without faults, the terminal that sends least comes first.
     """
-    fair, before = fair_rates(topology, routing, traffic), _intact(topology, routing, traffic)
+    fair, whole = fair_rates(topology, routing, traffic), _intact(topology, routing, traffic)
     own = _of_terminals(fair.rate)
-    whole: tuple[Any, Any] = (None, None) if before is None else _of_terminals(before)
     kept = [
         np.divide(now, was, out=np.ones(len(now)), where=was > 0) for now, was in zip(own, whole) if was is not None
     ]
@@ -119,12 +118,15 @@ def _of_terminals(rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rate.sum(axis=1).round(DECIMALS), rate.sum(axis=0).round(DECIMALS)
 
 
-def _intact(topology: Topology, routing: str | GivenRouting, traffic: str | GivenTraffic) -> np.ndarray | None:
-    """Return the rates without the network's faults; None without faults, or if routing or traffic has no spelling."""
-    whole = topology.plan.whole
-    if whole is None or not isinstance(routing, str) or not isinstance(traffic, str):
-        return None
-    return fair_rates(realise(topology.spelling, topology.family, whole, default_memory()), routing, traffic).rate
+def _intact(topology: Topology, routing: str | GivenRouting, traffic: str | GivenTraffic) -> tuple[Any, Any]:
+    """Return (sent, received) float64[T] without the network's faults, or two None: without faults or spellings."""
+    plan = topology.plan.whole
+    if plan is None or not isinstance(routing, str) or not isinstance(traffic, str):
+        return None, None
+    whole = realise(topology.spelling, topology.family, plan, default_memory())
+    left = np.isin(whole.terminals, topology.terminals)  # failed nodes keep their numbers, and lose their terminals
+    sent, received = _of_terminals(fair_rates(whole, routing, traffic).rate)
+    return sent[left], received[left]
 
 
 def _in_words(topology: Topology, place: int) -> str | None:

@@ -143,7 +143,10 @@ class LoadsQuestion(Question):
     outermost = ("traffic",)
     parts: ClassVar = {
         "channels": Part("the load of every channel", without=("bounds",)),
-        "terminals": Part("what each terminal gets in max-min fair rates, the worst first", without=("bounds",)),
+        "terminals": Part(
+            "what each terminal gets in max-min fair rates, the worst first",
+            without=("bounds", "method", "packets", "seed", "relative_error", "sends"),
+        ),
     }
     written: ClassVar = {
         "worst_permutation": File("the worst permutation, as CSV or Parquet for --traffic", needs="bounds")

@@ -231,9 +231,7 @@ MEASURES = {
         _latencies,
     ),
     "guarantee": StaticMeasure(
-        "bounds of the throughput under every admissible traffic",
-        ("guarantee_lower", "guarantee_upper"),
-        _guarantee,
+        "bounds of the throughput under every admissible traffic", ("guarantee_lower", "guarantee_upper"), _guarantee
     ),
     "transitivity": StaticMeasure(
         "whether all nodes look alike, and all links, with proof",
