@@ -61,8 +61,7 @@ def row_groups(empty: pa.Table, parts: Iterable[pa.Table]) -> Iterator[pa.Table]
     """Yield the rows of all parts in tables of ROW_GROUP rows, each a copy; without rows, one empty table."""
     left, written = empty, False
     for part in parts:
-        whole = pa.concat_tables([left, part.replace_schema_metadata(empty.schema.metadata)])
-        begin = 0
+        whole, begin = pa.concat_tables([left, part.replace_schema_metadata(empty.schema.metadata)]), 0
         while whole.num_rows - begin >= ROW_GROUP:
             yield whole.slice(begin, ROW_GROUP).combine_chunks()
             begin, written = begin + ROW_GROUP, True
@@ -90,17 +89,18 @@ class TableFile:
     def __init__(self, files: bytes | Sequence[bytes | Path], path: Path = Path("the table")) -> None:
         files = [files] if isinstance(files, bytes) else files
         self._contents = [arrow_buffer(file) if isinstance(file, bytes) else file for file in files]
-        self._path, self._seen = path, [*map(_written, self._contents)]
+        self._path = path
         with readable(path):
+            self._made = [one.stat().st_mtime_ns if isinstance(one, Path) else 0 for one in self._contents]
             opened = [*self._files()]
             self.schema, self._rows = opened[0].schema_arrow, sum(int(file.metadata.num_rows) for file in opened)
 
     def _files(self) -> Iterator[pq.ParquetFile]:
         """Open each file. They are not kept, because their metadata take more memory than the bytes of a small file."""
-        for content, seen in zip(self._contents, self._seen):
+        for content, made in zip(self._contents, self._made):
             with readable(self._path):
                 file = parquet_file(content)
-                if _written(content) != seen:
+                if isinstance(content, Path) and content.stat().st_mtime_ns != made:
                     raise OSError("another run wrote it while it was read")
             yield file
 
@@ -144,14 +144,6 @@ class TableFile:
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))
         return pa.concat_tables(found).combine_chunks().take(arrow_places(back))
-
-
-def _written(content: Any) -> tuple[int, ...]:
-    """Return what another file at the same path would differ in; () for bytes, and for no file."""
-    if not isinstance(content, Path) or not content.exists():
-        return ()
-    found = content.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def valid(rows: pa.Table) -> pa.Table:
