@@ -270,6 +270,13 @@ def test_runs_that_still_fill_are_not_stationary():
     assert found.accepted.half_width is not None
 
 
+def test_where_packets_stop_arriving_nothing_shows_that_runs_are_stationary():
+    """A jam from cycle 100 on: what is under way is constant, which is no sign of a steady network."""
+    time, none = np.array([10, 20, 30, 40], np.int32), np.zeros(0, np.int64)
+    jammed = Run(time, time, np.array([60, 80, 100, -1], np.int32), none, none, np.ones(4, np.int16), 2, 1000)
+    assert figures([jammed], None).stationary is None
+
+
 def test_bins_are_at_most_a_sixteenth_of_their_lower_end():
     latencies = np.arange(1, 5000, dtype=np.int32)
     bins = histogram(latencies)

@@ -86,7 +86,8 @@ SIMULATION = (
         "stationary",
         "bool",
         "",
-        "whether the network fills within a fifth of the runs: the detected warm-up; null if the warm-up was given",
+        "whether the network fills within a fifth of the runs: the detected warm-up; null if it was given, or"
+        " if no packet arrives in the second half",
     ),
     Column("seeds", "list<int64>", "", "seeds of the row's runs"),
     Column(

@@ -62,7 +62,7 @@ class Figures(NamedTuple):
     """Results of several runs at one load. Latencies are in cycles, loads in flits per cycle per terminal.
 
     warm_up          warm-up of the runs, as given or detected
-    stationary       whether the detected warm-up is at most a fifth of the runs; None if it was given
+    stationary       whether the detected warm-up is at most a fifth of the runs; None if given, or packets stop
     packets          packets delivered in the windows, without local packets
     refused          packets generated in the windows while the source queue was full
     generated        generated load, including local and refused packets
@@ -97,7 +97,8 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
     begin = filling(runs) if warm_up is None else warm_up
     if begin >= end:
         raise ValueError(f"figures: expected a warm-up shorter than the run, got {begin} of {end} cycles")
-    stationary = None if warm_up is not None else begin <= FILLED * end
+    shown = warm_up is None and any((run.delivered >= end // 2).any() for run in runs)
+    stationary = begin <= FILLED * end if shown else None
     windows = [_window(run, begin) for run in runs]
     cycles = np.concatenate([np.full(BATCHES, (run.end - begin) / BATCHES * run.terminals) for run in runs])
     width = (cycles * BATCHES / PARTS).repeat(PARTS // BATCHES).reshape(len(runs), PARTS)
