@@ -28,7 +28,7 @@ from tests.measures import low_constants, measures, modules, repeated_classes
 
 # A limit never rises in the commit that needs it, nor in the ten before. An ability pays by a deletion, or has a page
 # in docs/decisions that names its lines (17 and 18: 6,300 beyond 82,424). What shrinks takes its limit with it.
-LIMITS = {"lines": 88_849, "arrows": 353, "command line and library, lines": 3_107}
+LIMITS = {"lines": 88_842, "arrows": 353, "command line and library, lines": 3_107}
 SLACK = 0.03
 # pareto asks of rows what best asks of lattices
 OTHERS = {"pareto", "front_of"}

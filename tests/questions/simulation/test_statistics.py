@@ -134,7 +134,9 @@ def test_intervals_of_short_runs_cover_the_long_mean(terminals, load, cycles, ho
     found = [figures([run]) for run in runs]
     early = np.mean([fills_early(run, terminals * load / 4 * mean) for run in runs])  # Little's law
     assert np.mean([one.stationary for one in found]) == pytest.approx(early, abs=0.05)
-    assert covered([one.total for one in found if one.stationary], mean) >= 0.9
+    # the shortest runs at load 0.6 hold the mean in 91 %, below what chance explains: a shortcoming of the method
+    least = 0.9 if (load, cycles) == (0.6, 300) else 0.92
+    assert covered([one.total for one in found if one.stationary], mean) >= least
 
 
 def fills_early(run: Run, usual: float) -> bool:
@@ -151,7 +153,7 @@ def test_seeds_that_fill_alike_do_not_hide_it():
     found = [figures(runs[place : place + 4]) for place in range(0, len(runs), 4)]
     known = [one.total for one in found if one.stationary]
     assert 0.3 * len(found) < len(known) < 0.8 * len(found)
-    assert covered(known, mean) >= 0.85
+    assert covered(known, mean) >= 0.9
 
 
 def test_a_run_of_few_latencies_has_no_interval():
